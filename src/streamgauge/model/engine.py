@@ -1,0 +1,64 @@
+"""What is said of an engine before it runs: what it guarantees, what it can be told, what it cannot do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from streamgauge.model.application import Application
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What an engine cannot do, why, and whether that will change."""
+
+    kind: Literal["never", "not-yet", "not-here"]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What an engine promises of values and of outputs."""
+
+    values: Literal["exactly-once", "at-least-once", "at-most-once"] = "exactly-once"
+    outputs: Literal["exactly-once", "at-least-once", "at-most-once"] = "at-least-once"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One engine setting with its default: the tuning that the report prints."""
+
+    default: str
+    about: str
+
+
+class Engine(Protocol):
+    """How an application is executed."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def about(self) -> str: ...
+
+    @property
+    def guarantee(self) -> Guarantee: ...
+
+    @property
+    def settings(self) -> Mapping[str, Setting]: ...
+
+    def gap(self, application: Application) -> Gap | None:
+        """Why this engine cannot run the application, or None."""
+        ...
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a job is executed: a Spark master with its cores and task slots."""
+
+    spelling: str = "local"
+    cores: int = 0
+    """Cores given to the job; CPU is reported as a share of them. 0 means all of this machine."""
+    nodes: int = 1
+    settings: Mapping[str, str] = field(default_factory=dict)

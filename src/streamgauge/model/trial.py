@@ -1,0 +1,41 @@
+"""A trial: one application × engine × place × load × seed, from empty topics to verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Everything that decides a trial, as a value that prints, compares and is stored."""
+
+    application: str
+    """A name, or the path of a user's file."""
+    engine: str
+    load: str
+    seed: int
+    events: int
+    """How many events are published in all, warm-up included."""
+    warmup_events: int
+    """How many of them come first and are left out of the figures."""
+    place: str = "local"
+    repeat: int = 1
+    partitions: int = 2
+    stop_after: str | None = None
+    data: str | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The trial as plain JSON values."""
+        return asdict(self)
+
+    @property
+    def title(self) -> str:
+        """A short line that names the trial on a console."""
+        parts = [self.application, self.engine, self.load]
+        if self.repeat > 1:
+            parts.append(f"repeat {self.repeat}")
+        return " · ".join(parts)
