@@ -1,0 +1,1 @@
+"""The job process: takes job files one after another, so that trials can share a warm JVM."""

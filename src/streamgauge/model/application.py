@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from streamgauge.model.errors import UserError, unknown
 from streamgauge.model.stream import Stream
@@ -39,7 +39,7 @@ class Emits(Enum):
 
 @dataclass(frozen=True)
 class Stage:
-    """A named step from frames to a frame; positional parameters name what it reads, keyword-only ones are parameters."""
+    """A named step; positional parameters name what it reads, keyword-only ones are the application's parameters."""
 
     name: str
     function: Callable[..., Frame]
@@ -72,6 +72,20 @@ class Stage:
         return self.function(*frames, **parameters)
 
 
+@overload
+def stage(function: Callable[..., Frame]) -> Stage: ...
+
+
+@overload
+def stage(
+    *,
+    uses: Iterable[Feature] = (),
+    emits: Emits = Emits.ROWS,
+    key: tuple[str, ...] = (),
+    variants: Mapping[str, Callable[..., Frame]] | None = None,
+) -> Callable[[Callable[..., Frame]], Stage]: ...
+
+
 def stage(
     function: Callable[..., Frame] | None = None,
     *,
@@ -79,7 +93,7 @@ def stage(
     emits: Emits = Emits.ROWS,
     key: tuple[str, ...] = (),
     variants: Mapping[str, Callable[..., Frame]] | None = None,
-) -> Any:
+) -> Stage | Callable[[Callable[..., Frame]], Stage]:
     """Make a function a stage: `@stage` or `@stage(uses=("aggregate",), emits=Emits.UPDATES)`."""
 
     def make(body: Callable[..., Frame]) -> Stage:

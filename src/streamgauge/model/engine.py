@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from streamgauge.model.application import Application
@@ -57,8 +57,10 @@ class Engine(Protocol):
 class Place:
     """Where a job is executed: a Spark master with its cores and task slots."""
 
-    spelling: str = "local"
-    cores: int = 0
-    """Cores given to the job; CPU is reported as a share of them. 0 means all of this machine."""
-    nodes: int = 1
-    settings: Mapping[str, str] = field(default_factory=dict)
+    spelling: str
+    cores: int
+    """Cores given to the job; CPU is reported as a share of them."""
+    nodes: int
+    slots: int
+    """How many tasks can run at one time; may exceed the cores."""
+    master: str

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from streamgauge.model.errors import UserError
 
 _DURATION = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PER = {"s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 _SCALE = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
-_NUMBER = r"(\d+(?:[._]\d+)*)"
+_NUMBER = r"(\d[\d_]*(?:\.\d+)?)"
 
 
 def parse_duration_s(text: str) -> float:
@@ -33,7 +34,7 @@ def parse_count(text: str) -> int:
     found = re.fullmatch(rf"\s*{_NUMBER}\s*([kMG]?)\s*", text)
     if not found:
         raise UserError(f"'{text}' is not a number of events", "Write it like 50000, 50k or 3M")
-    value = float(found[1].replace("_", "")) * _SCALE[found[2]]
+    value = Decimal(found[1].replace("_", "")) * Decimal(_SCALE[found[2]])
     if value != int(value):
         raise UserError(f"'{text}' is not a whole number of events", "Write it like 50000, 50k or 3M")
     return int(value)

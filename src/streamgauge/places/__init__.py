@@ -1,0 +1,5 @@
+"""Where a job is executed."""
+
+from streamgauge.places.local import parse_place
+
+__all__ = ["parse_place"]

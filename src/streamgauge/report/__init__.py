@@ -1,0 +1,22 @@
+"""Pages and tables from stored runs: nothing here starts or imports an engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from streamgauge.report.drawing import DrawnTrial
+from streamgauge.report.page import page, write_page
+from streamgauge.store import StoredRun
+
+__all__ = ["write_report"]
+
+_DRAWN_TABLES = ("latency", "throughput", "resources")
+
+
+def write_report(stored: StoredRun, path: Path | None = None) -> Path:
+    """Write the run's page, by default as report.html in its folder, and say where it is."""
+    trials = []
+    for record in stored.trials:
+        tables = stored.tables(record)
+        trials.append(DrawnTrial(record, {name: tables[name] for name in _DRAWN_TABLES if name in tables}))
+    return write_page(page(stored.run, trials, stored.problems), path or stored.folder / "report.html")

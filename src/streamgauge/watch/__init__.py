@@ -1,0 +1,1 @@
+"""Samplers of CPU, memory, network and offsets, from outside the measured processes."""

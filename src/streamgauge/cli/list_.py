@@ -1,0 +1,204 @@
+"""`streamgauge list`: what there is to run, and how it is spelled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from streamgauge.cli.verb import Verb
+from streamgauge.model.errors import unknown
+
+Row = dict[str, Any]
+Say = Callable[[Row], str]
+
+_WIDE_ENOUGH = 150
+
+
+def list_(
+    kind: Annotated[str, typer.Argument(metavar="applications|engines|streams|loads", help="What to list.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print nothing but JSON on stdout.")] = False,
+) -> None:
+    """List applications, engines, streams or loads with everything that can be set."""
+    from streamgauge.cli.stdout import reserved_stdout
+
+    if kind not in LISTINGS:
+        raise unknown("thing to list", kind, list(LISTINGS))
+    with reserved_stdout():
+        rows = LISTINGS[kind]()
+    if as_json:
+        print(json.dumps({"schema": 1, kind: rows}))
+        return
+    _print_table(kind, rows)
+
+
+def applications() -> list[Row]:
+    """Every application with its parameters, stages and the engines that run it."""
+    from streamgauge.applications import all_applications
+    from streamgauge.engines import all_engines
+
+    rows = []
+    for name, application in all_applications().items():
+        gaps = {n: e.gap(application) for n, e in all_engines().items()}
+        rows.append(
+            {
+                "name": name,
+                "question": application.question,
+                "streams": sorted({s.name for s in application.inputs.values()}),
+                "stages": [s.name for s in application.stages],
+                "stop_after": [o.stage for o in application.outputs],
+                "parameters": {k: {"default": p.default, "about": p.about} for k, p in application.parameters.items()},
+                "engines": [n for n, gap in gaps.items() if gap is None],
+                "gaps": {n: {"kind": gap.kind, "reason": gap.reason} for n, gap in gaps.items() if gap is not None},
+                "papers": list(application.papers),
+            }
+        )
+    return rows
+
+
+def engines() -> list[Row]:
+    """Every engine with its guarantee, its settings and what it cannot run."""
+    from streamgauge.applications import all_applications
+    from streamgauge.engines import all_engines
+
+    rows = []
+    for name, engine in all_engines().items():
+        gaps = {n: engine.gap(a) for n, a in all_applications().items()}
+        rows.append(
+            {
+                "name": name,
+                "about": engine.about,
+                "guarantee": {"values": engine.guarantee.values, "outputs": engine.guarantee.outputs},
+                "settings": {k: {"default": s.default, "about": s.about} for k, s in engine.settings.items()},
+                "gaps": {n: {"kind": gap.kind, "reason": gap.reason} for n, gap in gaps.items() if gap is not None},
+            }
+        )
+    return rows
+
+
+def streams() -> list[Row]:
+    """Every stream with its fields."""
+    from streamgauge.streams import all_streams
+
+    return [
+        {
+            "name": name,
+            "about": stream.about,
+            "fields": [{"name": f.name, "type": f.type.value, "about": f.about} for f in stream.fields],
+            "recorded": stream.recorded is not None,
+            "key": stream.key,
+            "papers": list(stream.papers),
+        }
+        for name, stream in all_streams().items()
+    ]
+
+
+def loads() -> list[Row]:
+    """Every kind of load with its spelling."""
+    from streamgauge.load import load_kinds
+
+    return [
+        {"name": name, "spelling": kind.spelling, "about": kind.about, "papers": list(kind.papers)}
+        for name, kind in load_kinds().items()
+    ]
+
+
+LISTINGS: dict[str, Callable[[], list[Row]]] = {
+    "applications": applications,
+    "engines": engines,
+    "streams": streams,
+    "loads": loads,
+}
+
+
+def _print_table(kind: str, rows: list[Row]) -> None:
+    from streamgauge.report.tables import console
+
+    out = console()
+    shown = {heading: say for heading, say in _COLUMNS[kind].items() if any(say(row) for row in rows)}
+    if out.width >= _WIDE_ENOUGH or len(shown) <= 3:
+        out.print(_table(kind, rows, shown))
+        return
+    for row in rows:
+        out.print(_block(row, shown))
+        out.print()
+
+
+def _table(kind: str, rows: list[Row], shown: dict[str, Say]) -> Any:
+    from rich.text import Text
+
+    from streamgauge.report.tables import plain_table
+
+    table = plain_table()
+    for heading in shown:
+        table.add_column(heading, no_wrap=heading in ("name", "spelling", "engines"), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(say(row)) for say in shown.values()), end_section=kind != "loads")
+    return table
+
+
+def _block(row: Row, shown: dict[str, Say]) -> Any:
+    """One thing with its facts below each other, for a console that is too narrow for a table."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    facts = Table.grid(padding=(0, 2))
+    name, *others = shown.items()
+    for heading, say in others:
+        if say(row):
+            facts.add_row(Text(f"  {heading}", "dim"), Text(say(row)))
+    return Group(Text(name[1](row), "bold"), facts)
+
+
+def _lines(texts: Any) -> str:
+    return "\n".join(texts)
+
+
+def _settable(settings: dict[str, Row]) -> str:
+    return _lines(f"{name}={each['default']}  {each['about']}" for name, each in settings.items())
+
+
+def _gaps(row: Row) -> str:
+    return _lines(f"{name} ({gap['kind']}): {gap['reason']}" for name, gap in row["gaps"].items())
+
+
+_COLUMNS: dict[str, dict[str, Say]] = {
+    "applications": {
+        "name": lambda r: r["name"],
+        "question": lambda r: r["question"],
+        "stream": lambda r: _lines(r["streams"]),
+        "stages": lambda r: " → ".join(r["stages"]),
+        "parameters (--param)": lambda r: _settable(r["parameters"]),
+        "engines": lambda r: _lines([*r["engines"], *(f"not {name}" for name in r["gaps"])]),
+        "papers": lambda r: " ".join(r["papers"]),
+    },
+    "engines": {
+        "name": lambda r: r["name"],
+        "about": lambda r: r["about"],
+        "guarantee": lambda r: f"values {r['guarantee']['values']}\noutputs {r['guarantee']['outputs']}",
+        "settings (--set)": lambda r: _settable(r["settings"]),
+        "cannot run": _gaps,
+    },
+    "streams": {
+        "name": lambda r: r["name"],
+        "about": lambda r: r["about"],
+        "fields": lambda r: _lines(f"{f['name']} {f['type']}" for f in r["fields"]),
+        "real data (--data)": lambda r: "yes" if r["recorded"] else "no",
+        "papers": lambda r: " ".join(r["papers"]),
+    },
+    "loads": {
+        "name": lambda r: r["name"],
+        "spelling": lambda r: r["spelling"],
+        "about": lambda r: r["about"],
+        "papers": lambda r: " ".join(r["papers"]),
+    },
+}
+
+VERB = Verb(
+    name="list",
+    function=list_,
+    examples=("streamgauge list applications", "streamgauge list engines", "streamgauge list loads --json"),
+)

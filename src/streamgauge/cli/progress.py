@@ -1,0 +1,142 @@
+"""Shows on stderr what the laboratory is doing: bars on a terminal, a line per step elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from streamgauge.model import Trial
+from streamgauge.report.words import (
+    correct,
+    mark,
+    measured,
+    milliseconds,
+    per_second,
+    preloaded,
+    rate_of,
+    why_not_measured,
+)
+
+
+class ProgressShown(Protocol):
+    """A listener of the laboratory that is opened and closed."""
+
+    def planned(self, run: str, trials: list[Trial]) -> None: ...
+    def phase(self, number: int, trial: Trial, phase: str, done: float, total: float) -> None: ...
+    def finished(self, number: int, trial: Trial, record: dict[str, Any]) -> None: ...
+    def note(self, text: str) -> None: ...
+    def __enter__(self) -> ProgressShown: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def progress() -> ProgressShown:
+    """Bars where stderr is a terminal, plain lines where it is not."""
+    return Bars() if sys.stderr.isatty() else Lines()
+
+
+def outcome_words(record: dict[str, Any]) -> str:
+    """A finished trial in a few words, with its mark."""
+    if not measured(record):
+        return why_not_measured(record) or "no figures"
+    if preloaded(record):
+        figure = per_second(rate_of(record))
+    else:
+        figure = f"p50 {milliseconds(record['latency_ms'].get('p50'))}"
+    good = correct(record) is not False and bool(record.get("valid"))
+    words = "" if good else (" wrong answer" if correct(record) is False else " not valid")
+    return f"{mark(good)} {figure}{words}"
+
+
+class Bars:
+    """One bar per trial, with its phase."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            SpinnerColumn(finished_text=" "),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[phase]}"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            # What libraries print must stay where it is: stdout is kept clean elsewhere.
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._tasks: dict[int, TaskID] = {}
+        self._count = 0
+
+    def planned(self, run: str, trials: list[Trial]) -> None:
+        """Say how much is coming."""
+        self._count = len(trials)
+        self._progress.console.print(f"run {escape(run)}: {len(trials)} trial{'' if len(trials) == 1 else 's'}")
+
+    def phase(self, number: int, trial: Trial, phase: str, done: float, total: float) -> None:
+        """Move the trial's bar."""
+        self._progress.update(self._task(number, trial), phase=escape(phase), completed=done, total=total or None)
+
+    def finished(self, number: int, trial: Trial, record: dict[str, Any]) -> None:
+        """Fill the trial's bar and show its outcome."""
+        task = self._task(number, trial)
+        self._progress.update(task, phase=escape(outcome_words(record)), completed=1, total=1)
+        self._progress.stop_task(task)
+
+    def note(self, text: str) -> None:
+        """Print a line above the bars."""
+        self._progress.console.print(escape(text), highlight=False)
+
+    def __enter__(self) -> Bars:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def _task(self, number: int, trial: Trial) -> TaskID:
+        if number not in self._tasks:
+            title = f"{number}/{self._count} {trial.title}"
+            self._tasks[number] = self._progress.add_task(escape(title), total=None, phase="")
+        return self._tasks[number]
+
+
+class Lines:
+    """A line for every new phase and every finished trial."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._last: tuple[int, str] = (0, "")
+
+    def planned(self, run: str, trials: list[Trial]) -> None:
+        """Say how much is coming."""
+        self._count = len(trials)
+        self.note(f"run {run}: {len(trials)} trial{'' if len(trials) == 1 else 's'}")
+
+    def phase(self, number: int, trial: Trial, phase: str, done: float, total: float) -> None:
+        """Say a phase once."""
+        if self._last != (number, phase):
+            self._last = number, phase
+            self.note(f"{number}/{self._count} {trial.title}: {phase}")
+
+    def finished(self, number: int, trial: Trial, record: dict[str, Any]) -> None:
+        """Say the outcome."""
+        self.note(f"{number}/{self._count} {trial.title}: {outcome_words(record)}")
+
+    def note(self, text: str) -> None:
+        """Print a line."""
+        print(text, file=sys.stderr, flush=True)
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None

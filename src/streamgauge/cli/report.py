@@ -1,0 +1,40 @@
+"""`streamgauge report`: rebuild a stored run's page, with no engine installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streamgauge.cli.verb import Verb
+
+
+def report(
+    run: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[RUN]", help="A run's name, the beginning of one, or its folder (default: the latest)."
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the stored runs.")] = Path("runs"),
+    to: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to write the page (default: report.html in the run).")
+    ] = None,
+) -> None:
+    """Rebuild the HTML report of a stored run from its samples; its path is the last line."""
+    from streamgauge.report import write_report
+    from streamgauge.report.tables import print_summary
+    from streamgauge.store import RunStore
+
+    stored = RunStore(out).open(run or "latest")
+    path = write_report(stored, to)
+    print_summary(stored.trials, stored.problems)
+    print(path)
+
+
+VERB = Verb(
+    name="report",
+    function=report,
+    examples=("streamgauge report", "streamgauge report 20250101-120000-1a2b --to page.html"),
+)

@@ -1,0 +1,158 @@
+"""`streamgauge run`: conduct trials, print their table, write their report."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from streamgauge.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from streamgauge.lab.request import RunRequest
+
+
+def run(
+    context: typer.Context,
+    applications: Annotated[
+        list[str], typer.Argument(metavar="APPLICATION", help="Names, or paths of your own .py files.")
+    ],
+    engine: Annotated[
+        list[str] | None, typer.Option("--engine", "-e", metavar="NAME", help="Engine; repeat it to compare several.")
+    ] = None,
+    load: Annotated[
+        str, typer.Option(metavar="LOAD", help="When events are due; `list loads` shows the spellings.")
+    ] = ("constant:500/s"),
+    events: Annotated[
+        str | None, typer.Option(metavar="N", help="Measured events, like 7500, 50k or 3M. Either this or --for.")
+    ] = None,
+    for_: Annotated[
+        str | None, typer.Option("--for", metavar="TIME", help="Measured time, like 30s or 2min (default 15s).")
+    ] = None,
+    warmup: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Time at the same load that is not measured (default 10s).")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the events: the same seed, the same bytes.")] = 1,
+    repeat: Annotated[
+        int, typer.Option(metavar="N", help="How often each trial is run; two or more give intervals.")
+    ] = 1,
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the application.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="A setting of the engine or of Spark.")
+    ] = None,
+    partitions: Annotated[int | None, typer.Option(metavar="N", help="Partitions of every topic (default 2).")] = None,
+    place: Annotated[str, typer.Option(metavar="PLACE", help="Where the job is executed.")] = "local",
+    stop_after: Annotated[str | None, typer.Option(metavar="STAGE", help="Cut the pipeline after this stage.")] = None,
+    data: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Replay a recorded file of the stream instead of generating.")
+    ] = None,
+    kafka: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Use this Kafka instead of an embedded broker.")
+    ] = None,
+    kafka_config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Security settings, partitions, replication: key=value lines.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the stored runs.")] = Path("runs"),
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the topics after the run.")] = False,
+    timeout: Annotated[str, typer.Option(metavar="TIME", help="Longest time that one trial may take.")] = "10min",
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RULE", help="A rule like 'p99<500ms'; exit code 99 where it does not hold. Repeatable."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the trials and start nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print nothing but JSON on stdout.")] = False,
+) -> None:
+    """Run applications on engines under a load, and say how fast they were and whether the answers were right."""
+    from streamgauge.cli.values import pairs
+    from streamgauge.lab.request import RunRequest
+    from streamgauge.model.units import parse_count, parse_duration_s
+
+    request = RunRequest(
+        applications=tuple(applications),
+        **({"engines": tuple(dict.fromkeys(engine))} if engine else {}),
+        load=load,
+        events=None if events is None else parse_count(events),
+        for_s=None if for_ is None else parse_duration_s(for_),
+        warmup_s=None if warmup is None else parse_duration_s(warmup),
+        seed=seed,
+        repeat=repeat,
+        partitions=partitions,
+        place=place,
+        parameters=pairs("--param", param or []),
+        settings=pairs("--set", setting or []),
+        stop_after=stop_after,
+        data=data,
+        kafka=kafka,
+        kafka_config=kafka_config,
+        out=out,
+        keep=keep,
+        timeout_s=parse_duration_s(timeout),
+        thresholds=tuple(threshold or ()),
+        command=shlex.join(["streamgauge", *(context.obj or [])]),
+    )
+    raise typer.Exit(_show_plan(request, as_json) if dry_run else _conduct(request, as_json))
+
+
+def _show_plan(request: RunRequest, as_json: bool) -> int:
+    from streamgauge.cli.stdout import reserved_stdout
+
+    with reserved_stdout():
+        from streamgauge.lab.planning import plan
+
+        trials = plan(request)
+    if as_json:
+        print(json.dumps({"schema": 1, "trials": [t.as_dict() for t in trials]}))
+        return 0
+    from streamgauge.report.tables import console, plain_table
+
+    table = plain_table(f"{len(trials)} trial{'' if len(trials) == 1 else 's'} would be run")
+    for heading in ("#", "application", "engine", "load", "events", "warm-up events", "seed", "repeat"):
+        table.add_column(heading, justify="left" if heading in ("application", "engine", "load") else "right")
+    for number, trial in enumerate(trials, 1):
+        counts = (f"{trial.events:,}", f"{trial.warmup_events:,}", str(trial.seed), str(trial.repeat))
+        table.add_row(str(number), trial.application, trial.engine, trial.load, *counts)
+    console().print(table)
+    return 0
+
+
+def _conduct(request: RunRequest, as_json: bool) -> int:
+    from streamgauge.cli.progress import progress
+    from streamgauge.cli.stdout import reserved_stdout
+
+    with reserved_stdout():
+        from streamgauge.lab.run import conduct_run
+        from streamgauge.report import write_report
+        from streamgauge.store import StoredRun
+
+        with progress() as listener:
+            outcome = conduct_run(request, listener)
+        path = write_report(StoredRun.open(outcome.path))
+    if as_json:
+        from streamgauge.store import public_json
+
+        print(json.dumps(public_json({"run": outcome.run}, outcome.records)))
+    else:
+        from streamgauge.report.tables import print_summary
+
+        print_summary(outcome.records)
+        print(path)
+    return outcome.exit_code
+
+
+VERB = Verb(
+    name="run",
+    function=run,
+    examples=(
+        "streamgauge run wordcount",
+        "streamgauge run wordcount grep --engine spark-microbatch --engine spark-realtime --for 30s",
+        "streamgauge run wordcount --load preloaded --events 3M --repeat 5",
+        "streamgauge run grep --param pattern=news --threshold 'p99<500ms' --json",
+        "streamgauge run path/to/mine.py --kafka broker:9092 --kafka-config client.properties",
+        "streamgauge run wordcount --set spark.sql.shuffle.partitions=4 --dry-run",
+    ),
+)

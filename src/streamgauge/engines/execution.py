@@ -1,0 +1,85 @@
+"""What the job process and the conductor ask of an engine; an engine implements it in its own package."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from streamgauge.model import Application, Engine
+from streamgauge.model.job import Job
+
+Offsets = dict[str, dict[int, int]]
+"""Topic → partition → the offset that the next read starts with."""
+
+
+class RunningJob(Protocol):
+    """A started job."""
+
+    def reads(self) -> dict[str, list[str]]:
+        """Query → the topics it reads."""
+        ...
+
+    def committed(self) -> dict[str, Offsets]:
+        """Query → the offsets that it has committed of each topic it reads."""
+        ...
+
+    def new_progress(self) -> list[dict[str, Any]]:
+        """Engine progress that was not reported before."""
+        ...
+
+    def failure(self) -> str | None:
+        """The reason why the job has ended by itself, or None."""
+        ...
+
+    def stop(self) -> None:
+        """Stop the job."""
+        ...
+
+
+class JobSession(Protocol):
+    """What stays warm between jobs in one job process."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Version and process ids, for the run's record."""
+        ...
+
+    def start(self, application: Application, job: Job) -> RunningJob:
+        """Start a job; raise EngineError with the engine's own words when it is refused."""
+        ...
+
+    def close(self) -> None:
+        """End the session and its processes."""
+        ...
+
+
+class ExecutableEngine(Engine, Protocol):
+    """An engine that can be run."""
+
+    def knows(self, setting: str) -> bool:
+        """Whether this engine has a setting of that name."""
+        ...
+
+    def resolve(self, given: Mapping[str, str]) -> dict[str, str]:
+        """All engine settings with the user's over the defaults; an unknown one is an error."""
+        ...
+
+    def tuning(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Everything that was set, for the report."""
+        ...
+
+    def session_settings(self, given: Mapping[str, str]) -> dict[str, str]:
+        """What is fixed for the life of a job process; trials share one only if it is equal."""
+        ...
+
+    def slots_needed(self, application: Application, partitions: int, given: Mapping[str, str]) -> int:
+        """Task slots that must be free before the start."""
+        ...
+
+    def job_command(self, session_file: str) -> list[str]:
+        """The command that starts a job process."""
+        ...
+
+    def open(self, session: Mapping[str, Any]) -> JobSession:
+        """Open a session in this process, as the session file says."""
+        ...

@@ -1,0 +1,95 @@
+"""From an application's graph of stages to the queries that run it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from streamgauge.engines.spark.codec import decode_between, encode_between, encode_output
+from streamgauge.engines.spark.source import decode_stream, read_topic
+from streamgauge.model import Application, Stage, UserError, wanted
+from streamgauge.model.errors import StreamgaugeError
+from streamgauge.model.job import Job
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query to start: records for one topic, and the topics that it reads."""
+
+    name: str
+    records: DataFrame
+    topic: str
+    reads: tuple[str, ...]
+
+
+@dataclass
+class Compiler:
+    """Builds frames stage by stage; a frame is built anew in every query that needs it."""
+
+    session: SparkSession
+    application: Application
+    job: Job
+    source_options: Mapping[str, str]
+    variants: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.parameters = self.application.bind(self.job.parameters)
+
+    def queries(self) -> list[Query]:
+        """A query per cut and per leaf output, heads first."""
+        found = []
+        for cut in self.application.cuts:
+            frame, reads = self._build(cut, through_cut=True)
+            records = encode_between(frame, self.application.stage(cut))
+            found.append(Query(f"to-{cut}", records, self.job.between[cut], tuple(reads)))
+        for output in self.application.leaf_outputs():
+            frame, reads = self._build(output.stage, through_cut=False)
+            records = encode_output(frame, output)
+            found.append(Query(output.stage, records, self.job.outputs[output.stage], tuple(reads)))
+        return found
+
+    def _build(self, name: str, through_cut: bool) -> tuple[DataFrame, list[str]]:
+        reads: list[str] = []
+        built: dict[str, DataFrame] = {}
+        return self._frame(name, built, reads, through_cut), reads
+
+    def _frame(self, name: str, built: dict[str, DataFrame], reads: list[str], through_cut: bool = False) -> DataFrame:
+        if name not in built:
+            if name in self.application.inputs:
+                built[name] = self._input(name, reads)
+            elif name in self.application.cuts and not through_cut:
+                built[name] = self._behind_cut(name, reads)
+            else:
+                stage = self.application.stage(name)
+                frames = [self._frame(read, built, reads) for read in stage.reads]
+                built[name] = self._apply(stage, frames)
+        return built[name]
+
+    def _input(self, name: str, reads: list[str]) -> DataFrame:
+        where = self.job.inputs[name]
+        reads.append(where.topic)
+        records = read_topic(self.session, where.topic, self.source_options)
+        return decode_stream(records, self.application.inputs[name], where.first_partition)
+
+    def _behind_cut(self, name: str, reads: list[str]) -> DataFrame:
+        schema = self._build(name, through_cut=True)[0].schema
+        topic = self.job.between[name]
+        reads.append(topic)
+        options = {**self.source_options, "includeHeaders": "true"}
+        return decode_between(read_topic(self.session, topic, options), schema, self.application.stage(name).emits)
+
+    def _apply(self, stage: Stage, frames: list[DataFrame]) -> DataFrame:
+        chosen = stage.using_variant(self.variants[stage.name]) if stage.name in self.variants else stage
+        arguments: dict[str, Any] = wanted(chosen.function, self.parameters)
+        try:
+            frame: DataFrame = chosen(*frames, **arguments)
+            return frame
+        except StreamgaugeError:
+            raise
+        except Exception as error:
+            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            raise UserError(f"stage '{stage.name}' of '{self.application.name}' failed: {reason}") from error

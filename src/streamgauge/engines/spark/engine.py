@@ -1,0 +1,149 @@
+"""An engine on Spark as a value: its trigger, its tuning, and its gaps."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from streamgauge.model import Application, Gap, Guarantee, Setting, UserError, unknown
+from streamgauge.model.application import Feature
+
+if TYPE_CHECKING:
+    from streamgauge.engines.spark.session import SparkJobSession
+
+PASSED_ON = ("spark.", "source.", "sink.", "variant.")
+"""Prefixes of settings that go on as they are: to Spark's configuration, the Kafka source, the Kafka sink, a stage."""
+
+SHARED_SETTINGS = {
+    "shuffle-partitions": Setting("2", "tasks of every stage after a shuffle"),
+    "driver-memory": Setting("3g", "heap of the job's JVM"),
+}
+
+
+@dataclass(frozen=True)
+class SparkEngine:
+    """One way of running stages on Spark."""
+
+    name: str
+    about: str
+    trigger: Callable[[Mapping[str, str]], dict[str, str]]
+    """Settings → the keyword argument of `DataStreamWriter.trigger`."""
+    output_mode: str
+    settings: Mapping[str, Setting]
+    spark: Mapping[str, str] = field(default_factory=dict)
+    """Spark configuration that belongs to this engine's tuning."""
+    source: Mapping[str, str] = field(default_factory=dict)
+    """Options of the Kafka source."""
+    sink: Mapping[str, str] = field(default_factory=dict)
+    """Options of the Kafka sink."""
+    source_settings: Mapping[str, str] = field(default_factory=dict)
+    """Engine setting → option of the Kafka source that it sets when it is not empty."""
+    state_store: str = "rocksdb"
+    missing: Mapping[Feature, Gap] = field(default_factory=dict)
+    guarantee: Guarantee = Guarantee()
+    holds_slots: bool = False
+    """Whether every task of a query keeps its slot for the query's whole life."""
+
+    def gap(self, application: Application) -> Gap | None:
+        """Why this engine cannot run the application, or None."""
+        for stage in application.stages:
+            for feature in sorted(stage.uses):
+                if feature in self.missing:
+                    found = self.missing[feature]
+                    return Gap(found.kind, f"stage '{stage.name}' uses {feature}: {found.reason}")
+        if application.cuts and "deduplicate" in self.missing:
+            return Gap(
+                self.missing["deduplicate"].kind, f"a cut needs deduplicate: {self.missing['deduplicate'].reason}"
+            )
+        return None
+
+    def knows(self, setting: str) -> bool:
+        """Whether this engine has a setting of that name."""
+        return setting in SHARED_SETTINGS or setting in self.settings or setting.startswith(PASSED_ON)
+
+    def resolve(self, given: Mapping[str, str]) -> dict[str, str]:
+        """All engine settings with the user's over the defaults; an unknown one is an error."""
+        known = {**SHARED_SETTINGS, **self.settings}
+        values = {name: setting.default for name, setting in known.items()}
+        for name, value in given.items():
+            if self.knows(name):
+                values[name] = value
+            else:
+                raise unknown(f"setting of {self.name}", name, [*known, *(f"{p}…" for p in PASSED_ON)])
+        if not values["shuffle-partitions"].isdigit() or int(values["shuffle-partitions"]) < 1:
+            raise UserError(f"shuffle-partitions is a whole number, not '{values['shuffle-partitions']}'")
+        self.trigger(values)
+        return values
+
+    def slots_needed(self, application: Application, partitions: int, given: Mapping[str, str]) -> int:
+        """Task slots that must be free before the start: too few would starve the queries in silence."""
+        shuffle = int(self.resolve(given)["shuffle-partitions"])
+        queries = len(application.leaf_outputs()) + len(application.cuts)
+        stateful = sum(1 for s in application.stages if s.uses & {"aggregate", "deduplicate", "window"})
+        stateful += len(application.cuts)
+        if self.holds_slots:
+            return queries * partitions + max(stateful, 1) * shuffle
+        return max(partitions, shuffle)
+
+    def session_settings(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Spark configuration that is fixed when the session starts; trials share a JVM only if it is equal."""
+        values = self.resolve(given)
+        own = {name: value for name, value in values.items() if name.startswith("spark.")}
+        return {
+            "spark.sql.shuffle.partitions": values["shuffle-partitions"],
+            "spark.driver.memory": values["driver-memory"],
+            **self.spark,
+            **_state_store(values.get("state-store", self.state_store)),
+            **own,
+        }
+
+    def source_options(self, values: Mapping[str, str]) -> dict[str, str]:
+        """Options of the Kafka source under these settings."""
+        chosen = {option: values[name] for name, option in self.source_settings.items() if values.get(name)}
+        return {**self.source, **chosen, **_after("source.", values)}
+
+    def sink_options(self, values: Mapping[str, str]) -> dict[str, str]:
+        """Options of the Kafka sink under these settings."""
+        return {**self.sink, **_after("sink.", values)}
+
+    def tuning(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Everything that was set, for the report."""
+        values = self.resolve(given)
+        return {
+            **{k: v for k, v in values.items() if not k.startswith(PASSED_ON)},
+            **self.session_settings(given),
+            **{f"source.{k}": v for k, v in self.source_options(values).items()},
+            **{f"sink.{k}": v for k, v in self.sink_options(values).items()},
+            **{k: v for k, v in values.items() if k.startswith("variant.")},
+        }
+
+    def job_command(self, session_file: str) -> list[str]:
+        """The command that starts a job process: this Python, with the session file as its argument."""
+        return [sys.executable, "-m", "streamgauge.job", session_file]
+
+    def open(self, session: Mapping[str, Any]) -> SparkJobSession:
+        """Start Spark in this process, as the session file says."""
+        from streamgauge.engines.spark.session import SparkJobSession
+
+        return SparkJobSession(self, session)
+
+
+def _after(prefix: str, values: Mapping[str, str]) -> dict[str, str]:
+    return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
+
+
+def _state_store(kind: str) -> dict[str, str]:
+    package = "org.apache.spark.sql.execution.streaming.state"
+    key = "spark.sql.streaming.stateStore"
+    if kind == "hdfs":
+        return {f"{key}.providerClass": f"{package}.HDFSBackedStateStoreProvider"}
+    if kind == "rocksdb":
+        return {
+            f"{key}.providerClass": f"{package}.RocksDBStateStoreProvider",
+            f"{key}.rocksdb.changelogCheckpointing.enabled": "true",
+            f"{key}.rocksdb.trackTotalNumberOfRows": "false",
+            f"{key}.checkpointFormatVersion": "2",
+        }
+    raise UserError(f"state-store is hdfs or rocksdb, not '{kind}'")

@@ -1,0 +1,125 @@
+"""A job that runs: its queries started together, watched and stopped together."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamgauge.engines.execution import Offsets
+from streamgauge.engines.spark.checkpoints import committed_offsets
+from streamgauge.engines.spark.compiler import Compiler, Query
+from streamgauge.model import Application, EngineError
+from streamgauge.model.job import Job
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from streamgauge.engines.spark.engine import SparkEngine
+
+READY_TIMEOUT_S = 60.0
+
+
+class SparkRunningJob:
+    """The queries of one job, from start to stop."""
+
+    def __init__(self, session: SparkSession, engine: SparkEngine, application: Application, job: Job) -> None:
+        self._session = session
+        self._engine = engine
+        self._job = job
+        values = engine.resolve(job.settings)
+        kafka = {"kafka.bootstrap.servers": job.bootstrap, **job.kafka_options}
+        variants = {k.removeprefix("variant."): v for k, v in values.items() if k.startswith("variant.")}
+        compiler = Compiler(session, application, job, {**kafka, **engine.source_options(values)}, variants)
+        self._plan = compiler.queries()
+        self._sink = {**kafka, **engine.sink_options(values)}
+        self._trigger = engine.trigger(values)
+        self._started: list[tuple[Query, StreamingQuery]] = []
+        self._reported: dict[str, int] = {}
+
+    def start(self) -> None:
+        """Start every query; if one is refused the ones before it are stopped."""
+        try:
+            for query in self._plan:
+                self._started.append((query, self._start(query)))
+            self._wait_until_ready()
+        except Exception as error:
+            self.stop()
+            raise EngineError(f"{self._engine.name} refused the job: {first_line(error)}") from error
+
+    def _start(self, query: Query) -> StreamingQuery:
+        writer = query.records.writeStream.format("kafka").options(**self._sink).option("topic", query.topic)
+        writer = writer.option("checkpointLocation", str(self._checkpoint(query)))
+        return writer.outputMode(self._engine.output_mode).trigger(**self._trigger).queryName(query.name).start()
+
+    def _wait_until_ready(self) -> None:
+        """Return when every query is past its start-up, so that a trial's first seconds are not those of planning."""
+        deadline = time.monotonic() + READY_TIMEOUT_S
+        while not all(self._is_ready(handle) for _, handle in self._started):
+            failure = self.failure()
+            if failure:
+                raise EngineError(failure)
+            if time.monotonic() > deadline:
+                raise EngineError(f"the queries were not running after {READY_TIMEOUT_S:.0f} s")
+            time.sleep(0.05)
+
+    def _is_ready(self, handle: StreamingQuery) -> bool:
+        if not self._engine.holds_slots:
+            return not str(handle.status["message"]).startswith("Initializing")
+        tracker = self._session.sparkContext.statusTracker()
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        return sum(stage.numActiveTasks for stage in stages if stage) >= len(self._started)
+
+    def _checkpoint(self, query: Query) -> Path:
+        return Path(self._job.checkpoint) / query.name
+
+    def committed(self) -> dict[str, Offsets]:
+        """Query → the offsets that it has committed of each topic it reads."""
+        return {query.name: committed_offsets(self._checkpoint(query)) for query, _ in self._started}
+
+    def reads(self) -> dict[str, list[str]]:
+        """Query → the topics it reads."""
+        return {query.name: list(query.reads) for query in self._plan}
+
+    def new_progress(self) -> list[dict[str, Any]]:
+        """Engine progress that was not reported before."""
+        found = []
+        for query, handle in self._started:
+            seen = self._reported.get(query.name, -1)
+            last = handle.lastProgress
+            if last is None or _batch(last) <= seen:
+                continue
+            for each in handle.recentProgress:
+                if _batch(each) > seen:
+                    found.append(json.loads(each.json))
+                    self._reported[query.name] = _batch(each)
+        return found
+
+    def failure(self) -> str | None:
+        """The reason why a query has ended by itself, or None."""
+        for query, handle in self._started:
+            if not handle.isActive:
+                cause = handle.exception()
+                return f"query '{query.name}' ended: {first_line(cause) if cause else 'no reason given'}"
+        return None
+
+    def stop(self) -> None:
+        """Stop every query that still runs."""
+        for _, handle in reversed(self._started):
+            if handle.isActive:
+                handle.stop()
+
+
+def first_line(error: BaseException | str | None) -> str:
+    """The first line of an error that says something, without Java's class names in front."""
+    for line in str(error).splitlines():
+        text = line.strip()
+        if text and not text.startswith(("at ", "==", "===")):
+            return text[:300]
+    return type(error).__name__
+
+
+def _batch(progress: Any) -> int:
+    return int(progress.batchId)

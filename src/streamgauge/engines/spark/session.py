@@ -1,0 +1,77 @@
+"""The Spark session of a job process, warm over several jobs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamgauge.engines.spark.running import SparkRunningJob
+
+if TYPE_CHECKING:
+    from streamgauge.engines.spark.engine import SparkEngine
+    from streamgauge.model import Application
+    from streamgauge.model.job import Job
+
+BASE = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.streaming.numRecentProgressUpdates": "100",
+    "spark.log.level": "WARN",
+}
+
+
+class SparkJobSession:
+    """One Spark session that runs one job at a time."""
+
+    def __init__(self, engine: SparkEngine, given: Mapping[str, Any]) -> None:
+        from pyspark.sql import SparkSession
+
+        folder = Path(given["folder"])
+        temporary = folder / "tmp"
+        temporary.mkdir(parents=True, exist_ok=True)
+        settings = {
+            **BASE,
+            "spark.jars": ",".join(given["jars"]),
+            "spark.local.dir": str(folder / "local"),
+            "spark.sql.warehouse.dir": str(folder / "tables"),
+            "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder} -Djava.io.tmpdir={temporary}",
+            **given["settings"],
+        }
+        builder = SparkSession.builder.master(given["master"]).appName("streamgauge")
+        for key, value in settings.items():
+            builder = builder.config(key, value)
+        self._engine = engine
+        self._session = builder.getOrCreate()
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Spark's version and the JVM's process id."""
+        gateway = self._session.sparkContext._gateway
+        java = getattr(gateway, "proc", None)
+        return {"version": self._session.version, "jvm_pid": java.pid if java else None}
+
+    def start(self, application: Application, job: Job) -> SparkRunningJob:
+        """Compile the application to queries and start them."""
+        _ship_by_value(application)
+        running = SparkRunningJob(self._session, self._engine, application, job)
+        running.start()
+        return running
+
+    def close(self) -> None:
+        """Stop Spark."""
+        self._session.stop()
+
+
+def _ship_by_value(application: Application) -> None:
+    """Python workers cannot import a user's file: its functions travel with the job instead."""
+    from pyspark import cloudpickle
+
+    for stage in application.stages:
+        module = sys.modules.get(stage.function.__module__)
+        if module is not None and stage.function.__module__.startswith("streamgauge_own_"):
+            cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]

@@ -1,0 +1,170 @@
+"""Entry point of the job process: `python -m streamgauge.job SESSION.json`.
+
+It reads commands from standard input, a line each: `start JOB.json`, `stop`, `exit`. The end of standard input
+means that the conductor is gone: the process ends itself and its JVM.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+from typing import TextIO
+
+from streamgauge.applications import get_application
+from streamgauge.engines import get_engine
+from streamgauge.engines.execution import RunningJob
+from streamgauge.model import EngineError, StreamgaugeError
+from streamgauge.model.job import Job
+
+POLL_S = 0.1
+PROGRESS_EVERY_S = 0.5
+
+
+class Status:
+    """Appends what happens to a file, a JSON object per line."""
+
+    def __init__(self, path: Path) -> None:
+        self._file: TextIO = path.open("a", buffering=1)
+
+    def say(self, what: str, **details: object) -> None:
+        """Write one line with the wall clock in milliseconds."""
+        self._file.write(json.dumps({"what": what, "at_ms": time.time_ns() // 1_000_000, **details}) + "\n")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class JobProcess:
+    """One Spark session that runs one job at a time."""
+
+    def __init__(self, session_file: Path) -> None:
+        given = json.loads(session_file.read_text())
+        self._status = Status(Path(given["status_path"]))
+        self._session = get_engine(given["engine"]).open(given)
+        self._running: RunningJob | None = None
+        self._job_status: Status | None = None
+        self._committed: object = None
+        self._next_progress_at = 0.0
+        self._status.say("ready", **self._session.facts)
+
+    def start(self, job_file: Path) -> None:
+        """Start the job of a file and report how that went in the job's own status file."""
+        job = Job.read(job_file)
+        self._job_status = Status(Path(job.status_path))
+        try:
+            application = get_application(job.application)
+            if job.stop_after:
+                application = application.stopped_after(job.stop_after)
+            starting_ms = time.time_ns() // 1_000_000
+            self._running = self._session.start(application, job)
+            self._job_status.say("started", starting_ms=starting_ms, reads=self._running.reads())
+        except Exception as error:
+            self._failed(error)
+
+    def look(self) -> None:
+        """Poll; what goes wrong in it fails the job, not the process."""
+        try:
+            self.poll()
+        except Exception as error:
+            self._failed(error)
+
+    def poll(self) -> None:
+        """Report commits as they happen, progress now and then, and a query that died."""
+        if self._running is None or self._job_status is None:
+            return
+        committed = self._running.committed()
+        if committed != self._committed:
+            self._committed = committed
+            self._job_status.say("committed", offsets=committed)
+        now = time.monotonic()
+        if now >= self._next_progress_at:
+            self._next_progress_at = now + PROGRESS_EVERY_S
+            for progress in self._running.new_progress():
+                self._job_status.say("progress", progress=progress)
+            failure = self._running.failure()
+            if failure:
+                self._failed(failure)
+
+    def _failed(self, error: BaseException | str) -> None:
+        assert self._job_status is not None
+        known = error if isinstance(error, StreamgaugeError) else EngineError(str(error))
+        self._job_status.say("failed", cause=known.cause, way_out=known.way_out, exit_code=known.exit_code)
+        if isinstance(error, BaseException):
+            traceback.print_exception(error, file=sys.stderr)
+        self._end_job()
+
+    def stop(self) -> None:
+        """Stop the job that runs, after a last look at what it committed."""
+        if self._running is not None and self._job_status is not None:
+            self.poll()
+        if self._running is not None and self._job_status is not None:
+            for progress in self._running.new_progress():
+                self._job_status.say("progress", progress=progress)
+            self._running.stop()
+            self._job_status.say("stopped")
+        self._end_job()
+
+    def _end_job(self) -> None:
+        if self._running is not None:
+            self._running.stop()
+        if self._job_status is not None:
+            self._job_status.close()
+        self._running = self._job_status = self._committed = None
+
+    def close(self) -> None:
+        """Stop everything; a JVM that does not end in time is killed by whoever started this process."""
+        self.stop()
+        self._session.close()
+        self._status.say("closed")
+
+
+def _serve(process: JobProcess) -> None:
+    selector = selectors.DefaultSelector()
+    selector.register(sys.stdin, selectors.EVENT_READ)
+    descriptor, waiting = sys.stdin.fileno(), b""
+    while True:
+        if selector.select(timeout=POLL_S):
+            read = os.read(descriptor, 65536)
+            if not read:
+                return
+            waiting += read
+            *lines, waiting = waiting.split(b"\n")
+            for line in lines:
+                verb, _, rest = line.decode().partition(" ")
+                if verb == "start":
+                    process.start(Path(rest))
+                elif verb == "stop":
+                    process.stop()
+                elif verb == "exit":
+                    return
+        process.look()
+
+
+def _end_for_certain_after(seconds: float) -> None:
+    timer = threading.Timer(seconds, os._exit, (0,))
+    timer.daemon = True
+    timer.start()
+
+
+def main() -> None:
+    """Serve commands until told to exit or the conductor is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    process = JobProcess(Path(sys.argv[1]))
+    try:
+        _serve(process)
+    finally:
+        _end_for_certain_after(10)
+        process.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,246 @@
+"""After a trial: read the topics back, judge the answer, and take the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from streamgauge.engines import get_engine
+from streamgauge.lab.conduct import Conducted, Conductor, Phase
+from streamgauge.lab.published_events import Published, write_events
+from streamgauge.load.specification import PublisherResult
+from streamgauge.log.reading import ReadBack, read_append_times, read_records
+from streamgauge.measure.latency import Answer, Latencies, measure_latencies
+from streamgauge.measure.requirements import check_requirements
+from streamgauge.measure.resources import summarise_resources
+from streamgauge.measure.throughput import Throughput, measure_throughput
+from streamgauge.measure.validity import TrialFacts, Validity, assess
+from streamgauge.measure.window import measured_window
+from streamgauge.model import Expected, Output, Trial, Verdict, wanted
+from streamgauge.places import parse_place
+from streamgauge.streams.reference import open_source
+from streamgauge.verify.decode import decode_outputs
+from streamgauge.verify.events import Events
+from streamgauge.verify.verdict import judge
+
+
+@dataclass(frozen=True)
+class Assessed:
+    """A trial's figures and verdict, and the tables that they were taken from."""
+
+    figures: dict[str, Any]
+    tables: dict[str, pa.Table | Path]
+    progress: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class _Judged:
+    answer: Answer
+    verdict: Verdict
+
+
+def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assessed:
+    """Figures and verdict of a conducted trial, all from what the log holds."""
+    trial, folder = conductor.trial, conductor.folder
+    phase("verifying", 0, 0)
+    files, in_log, read_back = _write_inputs(conductor, done, phase)
+    with Events(files, folder / "spill") as events:
+        connection = events.connection
+        judged = [_judge(conductor, done, output, events) for output in done.application.leaf_outputs()]
+        window = measured_window(connection, list(files.values()), trial.warmup_events)
+        answers = [each.answer for each in judged]
+        latencies = measure_latencies(connection, list(files.values()), answers, window)
+        place = parse_place(trial.place)
+        throughput = measure_throughput(
+            connection,
+            list(files.values()),
+            [a.outputs for a in answers],
+            window,
+            job_started_ms=done.job_started_ms,
+            nodes=place.nodes,
+        )
+        resources = summarise_resources(
+            connection, done.resources, throughput.start_ms, _last_ms(done, throughput), place.cores
+        )
+    validity = _validity(trial, done, in_log, latencies)
+    verdict = _together([each.verdict for each in judged])
+    figures = {
+        **_latency_figures(latencies),
+        "measured_events": window.events,
+        "throughput": throughput.as_dict(),
+        "publisher": _publisher_figures(done.publishers),
+        "requirements": [r.as_dict() for r in _requirements(done, throughput, read_back)],
+        "resources": resources,
+        "warmup": {**validity.warmup, "seconds": conductor.warmup_s, "discarded_pass": done.discarded_pass},
+        "end": done.end,
+        "valid": validity.valid,
+        "invalid_reasons": validity.reasons,
+        "warnings": validity.warnings,
+        "verdict": verdict.as_dict(),
+        "log": {"read_back_per_s": read_back.records_per_s, "events": in_log},
+        "started_at_ms": throughput.start_ms,
+        "process": {"jobs_before": done.jobs_before, "watching_cpu_s": done.watching_cpu_s, **done.engine_facts},
+    }
+    return Assessed(figures, _tables(done, latencies, throughput), done.progress)
+
+
+def _write_inputs(conductor: Conductor, done: Conducted, phase: Phase) -> tuple[dict[str, Path], int, ReadBack]:
+    trial = conductor.trial
+    files: dict[str, Path] = {}
+    in_log = 0
+    read = ReadBack(0, 0, 0.0)
+    for name, where in done.inputs.items():
+        times, back = read_append_times(conductor.lab.cluster, where.topic)
+        read = ReadBack(read.records + back.records, read.value_bytes + back.value_bytes, read.seconds + back.seconds)
+        in_log += len(times)
+        stream, source = open_source(conductor.reference(name), trial.seed)
+        paced = done.load.job_starts_at_s is not None
+        published = Published(
+            stream=stream,
+            source=source,
+            events=trial.events,
+            partitions=trial.partitions,
+            first_partition=where.first_partition,
+            load=done.load,
+            start_at_ms=done.publishers[name].start_at_epoch_ns / 1e6 if paced else None,
+            append_times=times,
+        )
+        files[name] = conductor.folder / f"events-{name}.parquet"
+        write_events(published, files[name], lambda n: phase("verifying", n, trial.events))
+    return files, in_log, read
+
+
+def _judge(conductor: Conductor, done: Conducted, output: Output, events: Events) -> _Judged:
+    parameters = done.application.bind(conductor.trial.parameters)
+    expected = output.oracle(events, **wanted(output.oracle, parameters))
+    expected = _materialised(expected, events.connection, output.stage)
+    decoded = decode_outputs(
+        read_records(conductor.lab.cluster, done.outputs[output.stage]),
+        output,
+        expected.rows,
+        conductor.folder / f"out-{output.stage}.parquet",
+        connection=events.connection,
+    )
+    verdict = judge(
+        expected,
+        decoded.path,
+        output.matching,
+        get_engine(conductor.trial.engine).guarantee,
+        0,
+        connection=events.connection,
+        ordered=done.application.order != "free",
+        undecodable=decoded.undecodable,
+    )
+    return _Judged(Answer(decoded.path, output.matching, expected.touches), verdict)
+
+
+def _materialised(expected: Expected, connection: duckdb.DuckDBPyConnection, stage: str) -> Expected:
+    """Run the oracle's queries once: rows are read by the decoder, the judge and the figures."""
+    table = f"oracle_{stage}"
+    expected.rows.create(table)
+    return replace(expected, rows=connection.table(table))
+
+
+def _validity(trial: Trial, done: Conducted, in_log: int, latencies: Latencies) -> Validity:
+    behind = [result for result in done.publishers.values() if not result.kept_up]
+    return assess(
+        TrialFacts(
+            publisher_kept_up=not behind,
+            publisher_detail=behind[0].kept_up_reason if behind else "",
+            events_published=trial.events * len(done.inputs),
+            events_in_log=in_log,
+            ended_in_time=done.ended_in_time,
+            output_still_growing=done.output_still_growing,
+            load_is_constant=trial.load.startswith("constant:"),
+            warmup_events=trial.warmup_events,
+            warmup_p50_ms=latencies.warmup_last_third_p50_ms,
+            measured_p50_ms=latencies.event.percentiles["p50"],
+            first_fifth_p50_ms=latencies.first_fifth_p50_ms,
+            last_fifth_p50_ms=latencies.last_fifth_p50_ms,
+            negative_latencies=sum(latencies.negative.values()),
+        )
+    )
+
+
+def _requirements(done: Conducted, throughput: Throughput, read_back: ReadBack) -> list[Any]:
+    rates = [r.achieved_rate_per_s for r in done.publishers.values()]
+    return check_requirements(
+        consumption_per_s=throughput.events_per_s,
+        preloaded=done.load.job_starts_at_s is None,
+        publishing_per_s=min(rates) if rates else None,
+        publisher_kept_up=all(r.kept_up for r in done.publishers.values()),
+        raw_read_per_s=read_back.records_per_s,
+    )
+
+
+def _latency_figures(latencies: Latencies) -> dict[str, Any]:
+    return {
+        "latency_ms": latencies.event.as_dict(),
+        "output_latency_ms": latencies.output.as_dict(),
+        "due_latency_ms": latencies.due.as_dict(),
+        "samples_kept": latencies.samples_kept,
+    }
+
+
+def _publisher_figures(publishers: Mapping[str, PublisherResult]) -> dict[str, Any]:
+    each = {name: _publisher_figure(result) for name, result in publishers.items()}
+    worst = max(each.values(), key=lambda r: (not r["kept_up"], r["lateness_ms"]["p99"] or 0))
+    return {**worst, "inputs": each} if len(each) > 1 else worst
+
+
+def _publisher_figure(result: PublisherResult) -> dict[str, Any]:
+    return {
+        "events": result.events,
+        "bytes": result.bytes,
+        "achieved_per_s": result.achieved_rate_per_s,
+        "kept_up": result.kept_up,
+        "kept_up_reason": result.kept_up_reason,
+        "delivery_failures": result.delivery_failures,
+        "lateness_ms": {
+            "mean": result.lateness_mean_ms,
+            "p50": result.lateness_p50_ms,
+            "p99": result.lateness_p99_ms,
+            "max": result.lateness_max_ms,
+        },
+    }
+
+
+def _together(verdicts: list[Verdict]) -> Verdict:
+    first, *rest = verdicts
+    for other in rest:
+        first = replace(
+            first,
+            **{
+                name: getattr(first, name) + getattr(other, name)
+                for name in (
+                    *("expected", "seen", "lost", "wrong", "unexpected", "duplicated", "out_of_order"),
+                    *("late", "rejected", "examples"),
+                )
+            },
+        )
+    return first
+
+
+def _last_ms(done: Conducted, throughput: Throughput) -> int:
+    seconds = len(throughput.table)
+    return throughput.start_ms + max(seconds, 1) * 1000
+
+
+def _tables(done: Conducted, latencies: Latencies, throughput: Throughput) -> dict[str, pa.Table | Path]:
+    tables: dict[str, pa.Table | Path] = {
+        "latency": latencies.counts,
+        "throughput": throughput.table,
+        "resources": done.resources,
+    }
+    if latencies.samples is not None:
+        tables["samples"] = latencies.samples
+    lateness = [pq.read_table(path) for path in done.lateness_paths if path.exists()]
+    if lateness:
+        tables["lateness"] = pa.concat_tables(lateness)
+    return tables

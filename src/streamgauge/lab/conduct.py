@@ -1,0 +1,340 @@
+"""One trial, from empty topics to the moment when its outputs are complete."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from streamgauge.engines import get_engine
+from streamgauge.lab.environment import Laboratory
+from streamgauge.lab.job_process import JobHandle, JobProcess
+from streamgauge.lab.planning import publishing_load, resolved
+from streamgauge.load.process import PublisherProcess
+from streamgauge.load.specification import PublisherResult, PublisherSpec
+from streamgauge.model import Application, EngineError, Load, LogError, Trial
+from streamgauge.model.job import InputTopic, Job
+from streamgauge.streams.reference import StreamReference
+from streamgauge.watch.sampler import Sampler
+
+POLL_S = 0.1
+SILENCE_S = 1.0
+"""Outputs must not have grown for this long, after all input was committed, before a trial ends."""
+STARTUP_BURST_WARM_EVENTS = 50_000
+
+Phase = Callable[[str, float, float], None]
+
+
+@dataclass
+class Conducted:
+    """What a trial left in the log, and what was seen on the way."""
+
+    application: Application
+    load: Load
+    inputs: dict[str, InputTopic]
+    outputs: dict[str, str]
+    publishers: dict[str, PublisherResult] = field(default_factory=dict)
+    lateness_paths: list[Path] = field(default_factory=list)
+    resources: Any = None
+    watching_cpu_s: float = 0.0
+    progress: list[dict[str, Any]] = field(default_factory=list)
+    job_started_ms: int = 0
+    ended_in_time: bool = True
+    output_still_growing: bool = False
+    discarded_pass: bool = False
+    jobs_before: int = 0
+    engine_facts: dict[str, Any] = field(default_factory=dict)
+    end: dict[str, Any] = field(default_factory=dict)
+
+
+class Conductor:
+    """Conducts one trial in a laboratory."""
+
+    def __init__(self, lab: Laboratory, trial: Trial, number: int, warmup_s: float, phase: Phase) -> None:
+        self.lab = lab
+        self.trial = trial
+        self.phase = phase
+        self.warmup_s = warmup_s
+        self.prefix = f"streamgauge-{lab.run}-{number:03d}"
+        self.folder = lab.folder / f"trial-{number:03d}"
+        self.folder.mkdir()
+        self.application = resolved(trial.application, trial.stop_after)
+        self.engine = get_engine(trial.engine)
+        self.load = publishing_load(trial.load, warmup_s)
+        self.deadline = time.monotonic() + lab.request.timeout_s
+        self.topics: list[str] = []
+        self.sampler = Sampler()
+        self._publishers: dict[str, PublisherProcess] = {}
+
+    def conduct(self) -> Conducted:
+        """Publish, run, wait for the end; topics stay until `clean_up`."""
+        self.phase("preparing", 0, 0)
+        inputs = self._make_inputs()
+        done = Conducted(self.application, self.load, inputs, self._make_topics("out"))
+        if self.lab.broker is not None:
+            self.sampler.add("broker", self.lab.broker.pid)
+        self.sampler.start()
+        try:
+            if self.load.job_starts_at_s is None:
+                self._conduct_preloaded(done)
+            else:
+                self._conduct_paced(done)
+        finally:
+            self._stop_publishers()
+            done.resources = self.sampler.stop()
+            done.watching_cpu_s = self.sampler.own_cost_s
+        return done
+
+    def reference(self, name: str) -> StreamReference:
+        """Where another process finds the stream of an input: by its name, or in the user's file."""
+        if self.trial.application.endswith(".py"):
+            return StreamReference(None, str(Path(self.trial.application).absolute()), name, self.trial.data)
+        return StreamReference(self.application.inputs[name].name, None, None, self.trial.data)
+
+    def clean_up(self) -> None:
+        """Delete the trial's topics."""
+        self.lab.cluster.delete_topics(self.topics)
+        self.topics.clear()
+
+    def _conduct_preloaded(self, done: Conducted) -> None:
+        self._start_publishers(done)
+        while not all(p.poll() is not None for p in self._publishers.values()):
+            self._look(None, None)
+            self._show_published("preparing", done)
+        self._collect_publishers(done)
+        process = self._process(done)
+        if self._is_cold(process):
+            self._discarded_pass(process, done.inputs)
+            done.discarded_pass = True
+        handle = self._run_job(process, "measured", done.inputs, done.outputs)
+        self._note_start(done, handle)
+        self._wait_for_end(process, handle, done, lambda: self.phase("measuring", 0, 0))
+
+    def _conduct_paced(self, done: Conducted) -> None:
+        process = self._process(done)
+        starts_at_s = self.load.job_starts_at_s or 0.0
+        if starts_at_s > 0 and self._is_cold(process):
+            self._warm_on_other_events(process)
+            done.discarded_pass = True
+        handle: JobHandle | None = None
+        if starts_at_s == 0:
+            handle = self._run_job(process, "measured", done.inputs, done.outputs)
+        self._start_publishers(done)
+        while not all(p.poll() is not None for p in self._publishers.values()):
+            self._look(process, handle)
+            elapsed_s = self._elapsed_s()
+            if handle is None and elapsed_s >= starts_at_s:
+                handle = self._run_job(process, "measured", done.inputs, done.outputs)
+            self._show_published("warming up" if elapsed_s < self.warmup_s else "measuring", done)
+        if handle is None:
+            handle = self._run_job(process, "measured", done.inputs, done.outputs)
+        self._collect_publishers(done)
+        self._note_start(done, handle)
+        self._wait_for_end(process, handle, done, lambda: self.phase("draining", 0, 0))
+
+    def _note_start(self, done: Conducted, handle: JobHandle) -> None:
+        assert handle.started is not None
+        done.job_started_ms = handle.started["starting_ms"]
+
+    def _process(self, done: Conducted) -> JobProcess:
+        process = self.lab.job_process(self.trial.engine, self.trial.place, self.trial.settings)
+        done.jobs_before = process.jobs
+        done.engine_facts = {k: v for k, v in process.facts.items() if k == "version"}
+        self.sampler.add("job", process.pid)
+        return process
+
+    def _is_cold(self, process: JobProcess) -> bool:
+        if self.lab.request.warmup_s == 0:
+            return False
+        what = (self.trial.application, self.trial.stop_after or "", *sorted(map(str, self.trial.parameters.items())))
+        if what in process.warm:
+            return False
+        process.warm.add(what)
+        return True
+
+    def _discarded_pass(self, process: JobProcess, inputs: dict[str, InputTopic]) -> None:
+        """The same job over the same input, its outputs thrown away, so that the JVM is warm."""
+        outputs = self._make_topics("warm")
+        handle = self._run_job(process, "warm", inputs, outputs)
+        while not handle.consumed(self.lab.cluster.end_offsets):
+            self._look(process, handle)
+            self.phase("warming up", 0, 0)
+        self._stop_job(process, handle)
+        self._drop(outputs.values())
+
+    def _warm_on_other_events(self, process: JobProcess) -> None:
+        inputs = self._make_inputs("warm-")
+        events = min(self.trial.events, STARTUP_BURST_WARM_EVENTS)
+        for name, where in inputs.items():
+            publisher = self._publisher(name, where.topic, "preloaded", events, f"warm-{name}")
+            while publisher.poll() is None:
+                self._look(process, None)
+            _check_published(publisher.result(), events)
+        self._discarded_pass(process, inputs)
+        self._drop(where.topic for where in inputs.values())
+
+    def _run_job(
+        self, process: JobProcess, name: str, inputs: dict[str, InputTopic], outputs: dict[str, str]
+    ) -> JobHandle:
+        between = {cut: self._make_topic(f"{name}-between-{cut}") for cut in self.application.cuts}
+        options = self.lab.cluster.spark_options()
+        job = Job(
+            application=self.trial.application,
+            engine=self.trial.engine,
+            inputs=inputs,
+            outputs=outputs,
+            between=between,
+            bootstrap=options.pop("kafka.bootstrap.servers"),
+            kafka_options=options,
+            checkpoint=str(self.folder / f"checkpoint-{name}"),
+            status_path=str(self.folder / f"status-{name}.jsonl"),
+            parameters=self.trial.parameters,
+            settings=self.trial.settings,
+            stop_after=self.trial.stop_after,
+        )
+        handle = process.run(job)
+        while handle.started is None:
+            self._look(process, handle)
+        return handle
+
+    def _wait_for_end(self, process: JobProcess, handle: JobHandle, done: Conducted, show: Callable[[], None]) -> None:
+        """The end (BO21): all input committed and the output silent for a stated time."""
+        ends: dict[str, dict[int, int]] = {}
+        grown_at = time.monotonic()
+        consumed_at: float | None = None
+        try:
+            while True:
+                self._look(process, handle)
+                show()
+                now = {topic: self.lab.cluster.end_offsets(topic) for topic in done.outputs.values()}
+                if now != ends:
+                    ends, grown_at = now, time.monotonic()
+                if consumed_at is None and handle.consumed(self.lab.cluster.end_offsets):
+                    consumed_at = time.monotonic()
+                if consumed_at is not None and time.monotonic() - max(grown_at, consumed_at) >= SILENCE_S:
+                    break
+        except _TrialTimeoutError:
+            if consumed_at is None and not any(sum(e.values()) for e in ends.values()):
+                raise
+            done.ended_in_time = consumed_at is not None
+            done.output_still_growing = consumed_at is not None
+        self._stop_job(process, handle)
+        done.progress = handle.progress
+        done.end = {
+            "rule": f"all input committed and the output silent for {SILENCE_S:g} s",
+            "reached": done.ended_in_time and not done.output_still_growing,
+            "silence_s": SILENCE_S,
+            "output_records": sum(sum(e.values()) for e in ends.values()),
+        }
+
+    def _stop_job(self, process: JobProcess, handle: JobHandle) -> None:
+        process.stop_job()
+        deadline = time.monotonic() + 60
+        while not handle.stopped and handle.failure is None:
+            handle.hear()
+            if not process.alive() or time.monotonic() > deadline:
+                raise EngineError(f"{self.trial.engine} did not stop: {process.last_words()}")
+            time.sleep(POLL_S / 2)
+
+    def _look(self, process: JobProcess | None, handle: JobHandle | None) -> None:
+        """Wait a moment; raise when something has died or the time is up."""
+        time.sleep(POLL_S)
+        self.lab.check_log()
+        if handle is not None:
+            handle.hear()
+            handle.raise_failure()
+        if process is not None and not process.alive():
+            raise EngineError(
+                f"the job process of {self.trial.engine} died: {process.last_words()}",
+                "Other trials go on; see the engine's own documentation for the cause",
+            )
+        for publisher in self._publishers.values():
+            if publisher.poll() is not None:
+                failure = publisher.result().error
+                if failure:
+                    raise LogError(f"the publisher lost the log: {failure}", "Check the broker and run again")
+        if time.monotonic() > self.deadline:
+            raise _TrialTimeoutError(
+                f"the trial did not end within {self.lab.request.timeout_s:.0f} s",
+                "Give a longer --timeout, fewer events or a lower rate",
+            )
+
+    def _start_publishers(self, done: Conducted) -> None:
+        for name, where in done.inputs.items():
+            publisher = self._publisher(name, where.topic, self.load.spelling, self.trial.events, name)
+            self._publishers[name] = publisher
+            self.sampler.add("publisher", publisher.pid)
+            done.lateness_paths.append(self.folder / f"lateness-{name}.parquet")
+
+    def _publisher(self, name: str, topic: str, load: str, events: int, label: str) -> PublisherProcess:
+        spec = PublisherSpec(
+            stream=self.reference(name),
+            seed=self.trial.seed,
+            load=load,
+            start_index=0,
+            events=events,
+            topic=topic,
+            partitions=self.trial.partitions,
+            bootstrap=self.lab.cluster.bootstrap,
+            kafka_config=self.lab.cluster.client_settings(),
+            start_at_epoch_ns=0,
+            result_path=str(self.folder / f"published-{label}.json"),
+            lateness_path=str(self.folder / f"lateness-{label}.parquet"),
+            progress_path=str(self.folder / f"publishing-{label}.json"),
+        )
+        publisher = PublisherProcess.start(spec, self.folder / f"publisher-{label}.log")
+        self.lab.guard.watch(publisher.pid)
+        return publisher
+
+    def _elapsed_s(self) -> float:
+        return min((p.progress()[1] for p in self._publishers.values()), default=0.0)
+
+    def _show_published(self, phase: str, done: Conducted) -> None:
+        published = sum(p.progress()[0] for p in self._publishers.values())
+        self.phase(phase, published, self.trial.events * len(done.inputs))
+
+    def _collect_publishers(self, done: Conducted) -> None:
+        for name, publisher in self._publishers.items():
+            done.publishers[name] = publisher.result()
+            self.lab.guard.release(publisher.pid)
+            _check_published(done.publishers[name], self.trial.events)
+        self._publishers.clear()
+
+    def _stop_publishers(self) -> None:
+        for publisher in self._publishers.values():
+            publisher.stop()
+            self.lab.guard.release(publisher.pid)
+
+    def _make_inputs(self, label: str = "") -> dict[str, InputTopic]:
+        inputs: dict[str, InputTopic] = {}
+        for position, name in enumerate(self.application.inputs):
+            topic = self._make_topic(f"{label}in-{name}")
+            inputs[name] = InputTopic(topic, position * self.trial.partitions)
+        return inputs
+
+    def _make_topics(self, label: str) -> dict[str, str]:
+        return {o.stage: self._make_topic(f"{label}-{o.stage}") for o in self.application.leaf_outputs()}
+
+    def _make_topic(self, label: str) -> str:
+        name = f"{self.prefix}-{label.replace('_', '-')}"
+        self.topics.append(name)
+        self.lab.cluster.create_topic(name, self.trial.partitions)
+        return name
+
+    def _drop(self, topics: Any) -> None:
+        gone = list(topics)
+        self.lab.cluster.delete_topics(gone)
+        self.topics = [t for t in self.topics if t not in gone]
+
+
+class _TrialTimeoutError(EngineError):
+    """The time of one trial is up."""
+
+
+def _check_published(result: PublisherResult, events: int) -> None:
+    if result.error:
+        raise LogError(f"the publisher failed: {result.error}", "Check the broker and run again")
+    if result.events != events:
+        raise LogError(f"the publisher sent {result.events} of {events} events", "Check the broker and run again")

@@ -1,0 +1,114 @@
+"""What the trials of one command share: work folder, guard, log, and warm job processes."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from streamgauge.engines import get_engine
+from streamgauge.lab.job_process import JobProcess
+from streamgauge.lab.request import RunRequest
+from streamgauge.log.broker import EmbeddedBroker
+from streamgauge.log.cluster import Cluster
+from streamgauge.log.configuration import Configuration, read_configuration
+from streamgauge.log.round_trip import measure_round_trip
+from streamgauge.model import LogError
+from streamgauge.places import parse_place
+from streamgauge.provision.guard import Guard
+from streamgauge.provision.jars import jar_paths
+from streamgauge.provision.java import find_java
+from streamgauge.provision.work import WorkFolder, sweep
+
+
+class Laboratory:
+    """A context in which trials can be conducted; leaving it leaves no process, topic or folder behind."""
+
+    def __init__(self, run: str, request: RunRequest, note: Callable[[str], None]) -> None:
+        self.run = run
+        self.request = request
+        self._note = note
+        self._stack = contextlib.ExitStack()
+        self._processes: dict[tuple[Any, ...], JobProcess] = {}
+        self._started = 0
+        self.configuration = read_configuration(request.kafka_config) if request.kafka_config else Configuration()
+        self.broker: EmbeddedBroker | None = None
+        self.round_trip_ms: dict[str, Any] = {}
+
+    def __enter__(self) -> Laboratory:
+        try:
+            self._open()
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def _open(self) -> None:
+        find_java()
+        for name in sweep():
+            self._note(f"removed what an earlier command left behind: {name}")
+        folder = WorkFolder.create(self.run)
+        self._stack.callback(folder.close)
+        self.folder: Path = folder.path
+        self.guard = self._stack.enter_context(Guard())
+        self.guard.folder(self.folder)
+        if self.request.kafka:
+            replication = self.configuration.replication or 1
+            self.cluster = Cluster(self.request.kafka, self.configuration.settings, replication)
+            self.cluster.check()
+        else:
+            self.broker = EmbeddedBroker(self.folder / "broker", self.guard)
+            self._stack.callback(self.broker.stop)
+            self.broker.start()
+            self.cluster = Cluster(self.broker.bootstrap)
+        self._stack.callback(self._end_processes)
+        self.round_trip_ms = measure_round_trip(self.cluster)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def describe_log(self) -> dict[str, Any]:
+        """The log's part of the run's record."""
+        kind = "embedded" if self.broker else "given"
+        settings: Mapping[str, str] = self.broker.settings if self.broker else {}
+        shown = {
+            k: v for k, v in settings.items() if not k.startswith(("log.dir", "listeners", "advertised", "control"))
+        }
+        return {"kind": kind, "settings": shown, "round_trip_ms": self.round_trip_ms}
+
+    def check_log(self) -> None:
+        """Raise when the embedded broker is gone."""
+        if self.broker is not None and not self.broker.alive():
+            last = self.broker.log_tail(1)
+            raise LogError(f"the broker died: {last or 'it wrote no log'}", "Run again; earlier runs are intact")
+
+    def job_process(self, engine_name: str, place: str, settings: Mapping[str, str]) -> JobProcess:
+        """A warm process of this engine, place and session settings, started if there is none.
+
+        At most one is kept: a second JVM would take the first one's cores and memory.
+        """
+        engine = get_engine(engine_name)
+        session = engine.session_settings(settings)
+        key = (engine_name, place, tuple(sorted(session.items())))
+        found = self._processes.get(key)
+        if found is not None and found.alive():
+            return found
+        self._end_processes()
+        self._started += 1
+        made = JobProcess(engine, parse_place(place), session, self.folder / f"job-{self._started}")
+        self._processes[key] = made
+        made.start(self.guard, jar_paths("spark"))
+        return made
+
+    def discard_processes(self) -> None:
+        """After a failure no process is used again: what it still holds cannot be known."""
+        while self._processes:
+            self._processes.popitem()[1].kill()
+
+    def _end_processes(self) -> None:
+        while self._processes:
+            self._processes.popitem()[1].end()

@@ -1,0 +1,150 @@
+"""From a request to its trials: everything that can be known to be wrong is said before anything starts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from streamgauge.applications import get_application
+from streamgauge.engines import get_engine
+from streamgauge.engines.execution import ExecutableEngine
+from streamgauge.lab.request import DEFAULT_MEASURED_S, DEFAULT_PRELOADED_EVENTS, DEFAULT_WARMUP_S, RunRequest
+from streamgauge.load import parse_load
+from streamgauge.measure.thresholds import parse_threshold
+from streamgauge.model import Application, Load, Trial, UserError, unknown
+from streamgauge.places import parse_place
+
+DEFAULT_PARTITIONS = 2
+
+
+def plan(request: RunRequest) -> list[Trial]:
+    """The trials of a request, in order: engine by engine, so that trials of one engine share a warm JVM."""
+    if not request.applications:
+        raise UserError("no application was named", "Name one: streamgauge list applications shows them")
+    applications = {name: resolved(name, request.stop_after) for name in request.applications}
+    engines = {name: get_engine(name) for name in request.engines}
+    load = parse_load(request.load)
+    _check_numbers(request)
+    for text in request.thresholds:
+        parse_threshold(text)
+    events, warmup_events = _counts(request, load)
+    parameters = _shared_out(
+        request.parameters, {n: a.parameters for n, a in applications.items()}, "parameter of any named application"
+    )
+    settings = _settings_per_engine(request.settings, engines)
+    trials = [
+        Trial(
+            application=name,
+            engine=engine,
+            load=load.spelling,
+            seed=request.seed,
+            events=events,
+            warmup_events=warmup_events,
+            place=request.place,
+            repeat=repeat,
+            partitions=request.partitions or DEFAULT_PARTITIONS,
+            stop_after=request.stop_after,
+            data=str(Path(request.data).absolute()) if request.data else None,
+            parameters=parameters[name],
+            settings=settings[engine],
+        )
+        for engine in engines
+        for name in applications
+        for repeat in range(1, request.repeat + 1)
+    ]
+    for trial in trials:
+        _check_trial(trial, applications[trial.application], engines[trial.engine])
+    return trials
+
+
+def resolved(name: str, stop_after: str | None) -> Application:
+    """The application of a name or path, cut after a stage where that is asked."""
+    application = get_application(name)
+    return application.stopped_after(stop_after) if stop_after else application
+
+
+def warmup_s(request: RunRequest, load: Load) -> float:
+    """Seconds of warm-up at the trial's own load; none where a discarded pass stands in for it."""
+    if load.job_starts_at_s is None or load.job_starts_at_s > 0:
+        return 0.0
+    return DEFAULT_WARMUP_S if request.warmup_s is None else request.warmup_s
+
+
+def publishing_load(spelling: str, warmup: float) -> Load:
+    """The load as it is published: the warm-up at its first rate, then the load itself."""
+    return parse_load(f"warmed:{warmup:g}s:{spelling}") if warmup > 0 else parse_load(spelling)
+
+
+def _counts(request: RunRequest, load: Load) -> tuple[int, int]:
+    if load.job_starts_at_s is None:
+        if request.for_s is not None:
+            raise UserError("a preloaded trial has no duration", "Give --events N instead of --for")
+        return request.events or DEFAULT_PRELOADED_EVENTS, 0
+    warm = warmup_s(request, load)
+    published = publishing_load(request.load, warm)
+    before = math.floor(published.events_by(warm))
+    if request.events:
+        return before + request.events, before
+    seconds = (request.for_s or DEFAULT_MEASURED_S) + load.job_starts_at_s
+    total = math.floor(published.events_by(warm + seconds))
+    if total <= before:
+        raise UserError(f"no event is due in {seconds:g} s of {load.spelling}", "Give a longer --for or a higher rate")
+    return total, before
+
+
+def _check_numbers(request: RunRequest) -> None:
+    if request.events is not None and request.for_s is not None:
+        raise UserError("--events and --for contradict each other", "Give one of them")
+    for name, value in (("--events", request.events), ("--for", request.for_s), ("--repeat", request.repeat)):
+        if value is not None and value <= 0:
+            raise UserError(f"{name} must be more than 0", "An empty trial has nothing to measure")
+    if request.partitions is not None and request.partitions < 1:
+        raise UserError("--partitions must be at least 1")
+    if request.data and not Path(request.data).is_file():
+        raise UserError(f"there is no file {request.data}", "Give --data the path of a recorded data set")
+    parse_place(request.place)
+
+
+def _check_trial(trial: Trial, application: Application, engine: ExecutableEngine) -> None:
+    application.bind(trial.parameters)
+    for stage, variant in _variants(trial.settings).items():
+        application.stage(stage).using_variant(variant)
+    if trial.data:
+        for stream in application.inputs.values():
+            if stream.recorded is None:
+                raise UserError(f"stream '{stream.name}' has no reader for recorded data", "Leave --data out")
+    if engine.gap(application) is None:
+        place = parse_place(trial.place)
+        needed = engine.slots_needed(application, trial.partitions * len(application.inputs), trial.settings)
+        if needed > place.slots:
+            raise UserError(
+                f"{trial.application} on {trial.engine} needs {needed} task slots and {trial.place} has {place.slots}",
+                f"Use --place 'local[{needed}]' or fewer --partitions",
+            )
+
+
+def _variants(settings: Mapping[str, str]) -> dict[str, str]:
+    return {k.removeprefix("variant."): v for k, v in settings.items() if k.startswith("variant.")}
+
+
+def _shared_out(given: Mapping[str, str], known: Mapping[str, Iterable[str]], kind: str) -> dict[str, dict[str, str]]:
+    """Each name's share of the given values; a value that nobody knows is an error."""
+    everybody = sorted({name for names in known.values() for name in names})
+    for name in given:
+        if name not in everybody:
+            raise unknown(kind, name, everybody)
+    return {owner: {k: v for k, v in given.items() if k in set(names)} for owner, names in known.items()}
+
+
+def _settings_per_engine(
+    given: Mapping[str, str], engines: Mapping[str, ExecutableEngine]
+) -> dict[str, dict[str, str]]:
+    known = {name: [key for key in given if engine.knows(key)] for name, engine in engines.items()}
+    for key in given:
+        if not any(key in names for names in known.values()):
+            next(iter(engines.values())).resolve({key: given[key]})
+    found = {name: {key: given[key] for key in keys} for name, keys in known.items()}
+    for name, engine in engines.items():
+        engine.resolve(found[name])
+    return found

@@ -1,0 +1,102 @@
+"""The events that were published, written down again from seed and index with what the log says of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from streamgauge.model import Load, Source, Stream
+from streamgauge.streams.placement import partitions_of
+from streamgauge.streams.wire import encode
+
+BLOCK_EVENTS = 200_000
+
+
+@dataclass(frozen=True)
+class Published:
+    """How one input was published."""
+
+    stream: Stream
+    source: Source
+    events: int
+    partitions: int
+    first_partition: int
+    load: Load
+    start_at_ms: float | None
+    """Wall clock at which elapsed time was 0; None when nothing was due at a time of its own."""
+    append_times: pa.Table
+    """(partition, offset, append_ms) as read back, by partition and offset."""
+
+
+def write_events(published: Published, path: Path, tick: Callable[[int], None] | None = None) -> int:
+    """Write index, partition, offset, append_ms, due_ms, bytes, the fields and `raw` of every event; give their number.
+
+    An event whose offset the log does not hold is left out: the count then differs from what was published.
+    """
+    append_ms = _by_partition(published.append_times, published.partitions)
+    next_offset = np.zeros(published.partitions, np.int64)
+    written = 0
+    writer: pq.ParquetWriter | None = None
+    try:
+        for start in range(0, published.events, BLOCK_EVENTS):
+            count = min(BLOCK_EVENTS, published.events - start)
+            batch = _block(published, start, count, append_ms, next_offset)
+            if writer is None:
+                writer = pq.ParquetWriter(path, batch.schema, compression="lz4")
+            writer.write_batch(batch)
+            written += len(batch)
+            if tick:
+                tick(start + count)
+    finally:
+        if writer is not None:
+            writer.close()
+    return written
+
+
+def _block(
+    published: Published, start: int, count: int, append_ms: list[np.ndarray], next_offset: np.ndarray
+) -> pa.RecordBatch:
+    fields = published.source.block(start, count)
+    raw = encode(published.stream, fields)
+    partition = partitions_of(published.stream, fields, start, published.partitions)
+    offset = np.empty(count, np.int64)
+    appended = np.empty(count, np.int64)
+    held = np.ones(count, bool)
+    for number in range(published.partitions):
+        here = np.flatnonzero(partition == number)
+        offset[here] = next_offset[number] + np.arange(len(here))
+        next_offset[number] += len(here)
+        inside = offset[here] < len(append_ms[number])
+        held[here] = inside
+        appended[here[inside]] = append_ms[number][offset[here[inside]]]
+    index = np.arange(start, start + count, dtype=np.int64)
+    columns: dict[str, pa.Array] = {
+        "index": pa.array(index),
+        "partition": pa.array(partition.astype(np.int32) + np.int32(published.first_partition)),
+        "offset": pa.array(offset),
+        "append_ms": pa.array(appended),
+        "due_ms": _due_ms(published, index),
+        "bytes": pc.binary_length(raw).cast(pa.int32()),
+        **dict(zip(fields.schema.names, fields.columns, strict=True)),
+        "raw": raw.cast(pa.string()),
+    }
+    batch = pa.RecordBatch.from_pydict(columns)
+    return batch if held.all() else batch.filter(pa.array(held))
+
+
+def _due_ms(published: Published, index: np.ndarray) -> pa.Array:
+    if published.start_at_ms is None:
+        return pa.nulls(len(index), pa.float64())
+    return pa.array(published.start_at_ms + published.load.due_s(index) * 1000.0)
+
+
+def _by_partition(append_times: pa.Table, partitions: int) -> list[np.ndarray]:
+    partition = append_times["partition"].to_numpy()
+    appended = append_times["append_ms"].to_numpy()
+    return [appended[partition == number] for number in range(partitions)]

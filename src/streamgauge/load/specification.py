@@ -1,0 +1,105 @@
+"""What a publisher process is told, and what it tells at its end: two values that travel as JSON files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from streamgauge.model.errors import UserError
+from streamgauge.streams.reference import StreamReference
+
+
+@dataclass(frozen=True)
+class PublisherSpec:
+    """Which events are published, where, and when; the load counts from the first of them."""
+
+    stream: StreamReference
+    seed: int
+    load: str
+    events: int
+    topic: str
+    partitions: int
+    bootstrap: str
+    result_path: str
+    lateness_path: str
+    start_index: int = 0
+    """Index in the stream of the first event that is published."""
+    start_at_epoch_ns: int = 0
+    """The instant at which elapsed time is zero; 0 means as soon as the publisher is ready."""
+    kafka_config: Mapping[str, str] = field(default_factory=dict)
+    """Settings of librdkafka: security, or what is to differ from this program's choice."""
+    progress_path: str | None = None
+    broker_timeout_s: float = 15.0
+    """How long the log may not answer before the publisher gives up."""
+
+    def __post_init__(self) -> None:
+        if self.events < 1:
+            raise UserError(f"{self.events} events cannot be published", "Ask for at least one event")
+        if self.partitions < 1 or self.start_index < 0:
+            raise UserError("a publisher needs at least one partition and a start index that is not negative")
+
+    def write(self, path: Path) -> None:
+        """Write the specification as JSON."""
+        write_json(path, asdict(self))
+
+    @classmethod
+    def read(cls, path: Path) -> PublisherSpec:
+        """The specification that `write` wrote."""
+        try:
+            values = json.loads(path.read_text())
+            return cls(**{**values, "stream": StreamReference.from_dict(values["stream"])})
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise UserError(f"{path} is no specification of a publisher: {error}") from None
+
+
+@dataclass(frozen=True)
+class PublisherResult:
+    """How the publishing went."""
+
+    events: int
+    """Events that were handed to the producer."""
+    bytes: int
+    """Bytes of their payloads."""
+    partition_events: tuple[int, ...]
+    start_at_epoch_ns: int
+    first_sent_epoch_ns: int
+    last_sent_epoch_ns: int
+    finished_epoch_ns: int
+    """When the log had acknowledged the last event."""
+    achieved_rate_per_s: float
+    """Paced: between the first and the last event. Preloaded: until the log had acknowledged all."""
+    kept_up: bool
+    kept_up_reason: str
+    lateness_mean_ms: float | None = None
+    """Lateness is None where no event has a time of its own: a preloaded load."""
+    lateness_p50_ms: int | None = None
+    lateness_p99_ms: int | None = None
+    lateness_max_ms: float | None = None
+    lateness_last_ms: float | None = None
+    delivery_failures: int = 0
+    """Events that the log did not acknowledge, or that are missing from the topic at the end."""
+    interrupted: bool = False
+    error: str | None = None
+    exit_code: int = 0
+
+    def write(self, path: Path) -> None:
+        """Write the result as JSON, all or nothing."""
+        write_json(path, asdict(self))
+
+    @classmethod
+    def read(cls, path: Path) -> PublisherResult:
+        """The result that `write` wrote."""
+        values = json.loads(path.read_text())
+        return cls(**{**values, "partition_events": tuple(values["partition_events"])})
+
+
+def write_json(path: Path, values: Mapping[str, Any]) -> None:
+    """Put a JSON file in its place in one step, so that a reader never sees half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished.write_text(json.dumps(values))
+    unfinished.replace(path)

@@ -1,0 +1,187 @@
+"""Reading topics back after a trial, as fast as one process can."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+from streamgauge.log.cluster import Cluster
+from streamgauge.model.errors import LogError
+from streamgauge.model.origin import FIELDS, HEADER
+
+BATCH_RECORDS = 10_000
+STALL_S = 10.0
+_WAIT_S = 0.05
+RECORDS_SCHEMA = pa.schema(
+    [
+        ("partition", pa.int32()),
+        ("offset", pa.int64()),
+        ("append_ms", pa.int64()),
+        ("key", pa.binary()),
+        ("value", pa.binary()),
+        ("origin_append_ms", pa.int64()),
+        ("origin_partition", pa.int32()),
+        ("origin_offset", pa.int64()),
+        ("origin_ordinal", pa.int32()),
+    ]
+)
+"""Columns of `read_records`; the origin is null where a record carries none."""
+
+_ORIGIN_SCHEMA = pa.schema([RECORDS_SCHEMA.field(f"origin_{name}") for name in FIELDS])
+_NO_ORIGIN = b"," * (len(FIELDS) - 1)
+_CONSUMER_SETTINGS = {
+    "enable.auto.commit": False,
+    "auto.offset.reset": "error",
+    "isolation.level": "read_uncommitted",
+    "fetch.min.bytes": 1,
+    "fetch.wait.max.ms": 20,
+    "fetch.message.max.bytes": 16 * 1024**2,
+    "fetch.max.bytes": 128 * 1024**2,
+    "receive.message.max.bytes": 256 * 1024**2,
+    "queued.min.messages": 500_000,
+    "queued.max.messages.kbytes": 256 * 1024,
+}
+
+
+@dataclass(frozen=True)
+class ReadBack:
+    """How much was read back and how long it took: the raw rate at which the log serves one reader."""
+
+    records: int
+    value_bytes: int
+    seconds: float
+
+    @property
+    def records_per_s(self) -> float:
+        """Records per second, 0 when nothing was read."""
+        return self.records / self.seconds if self.seconds > 0 else 0.0
+
+
+def read_records(cluster: Cluster, topic: str, ends: Mapping[int, int] | None = None) -> Iterator[pa.RecordBatch]:
+    """All records up to the given end offsets (now, when not given), each partition in offset order."""
+    for messages in _messages(cluster, topic, ends):
+        arrays: list[pa.Array] = [
+            pa.array(messages.partitions),
+            pa.array(messages.offsets),
+            pa.array(messages.append_ms()),
+            pa.array([m.key() for m in messages.kept], pa.binary()),
+            pa.array([m.value() for m in messages.kept], pa.binary()),
+            *_origin_columns([m.headers() for m in messages.kept], topic, cluster),
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, schema=RECORDS_SCHEMA)
+
+
+def read_append_times(cluster: Cluster, topic: str, ends: Mapping[int, int] | None = None) -> tuple[pa.Table, ReadBack]:
+    """(partition, offset, append_ms) of every record, by partition and offset, and the rate of reading them."""
+    started = time.perf_counter()
+    columns: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    value_bytes = 0
+    for messages in _messages(cluster, topic, ends):
+        columns.append((messages.partitions, messages.offsets, messages.append_ms()))
+        value_bytes += sum(map(len, messages.kept))
+    seconds = time.perf_counter() - started
+    empty = (np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, np.int64))
+    partitions, offsets, append_ms = (np.concatenate(parts) for parts in zip(*(columns or [empty]), strict=True))
+    order = np.argsort(partitions, kind="stable")
+    table = pa.table({"partition": partitions[order], "offset": offsets[order], "append_ms": append_ms[order]})
+    return table, ReadBack(len(table), value_bytes, seconds)
+
+
+class _Messages:
+    """One batch of messages with the columns that every reader needs."""
+
+    def __init__(self, kept: list[Any], partitions: np.ndarray, offsets: np.ndarray) -> None:
+        self.kept = kept
+        self.partitions = partitions
+        self.offsets = offsets
+
+    def append_ms(self) -> np.ndarray:
+        """The log's timestamps."""
+        return np.array([m.timestamp()[1] for m in self.kept], np.int64)
+
+
+def _messages(cluster: Cluster, topic: str, ends: Mapping[int, int] | None) -> Iterator[_Messages]:
+    starts = cluster.start_offsets(topic)
+    if ends is None:
+        ends = cluster.end_offsets(topic)
+    pending = {partition: end for partition, end in ends.items() if end > starts.get(partition, 0)}
+    if not pending:
+        return
+    consumer = Consumer({**cluster.client_settings(), **_CONSUMER_SETTINGS, "group.id": f"read-{uuid.uuid4()}"})
+    try:
+        consumer.assign([TopicPartition(topic, p, starts.get(p, 0)) for p in pending])
+        yield from _until_end(consumer, cluster, topic, pending)
+    finally:
+        consumer.close()
+
+
+def _until_end(consumer: Any, cluster: Cluster, topic: str, pending: dict[int, int]) -> Iterator[_Messages]:
+    end_of = np.zeros(max(pending) + 1, np.int64)
+    for partition, end in pending.items():
+        end_of[partition] = end
+    progress_at = time.monotonic()
+    while pending:
+        try:
+            batch = consumer.consume(BATCH_RECORDS, timeout=_WAIT_S)
+        except KafkaException as error:
+            raise _unreadable(topic, cluster, error.args[0].str()) from None
+        messages = _within(batch, end_of, topic, cluster)
+        if messages is None:
+            if time.monotonic() - progress_at > STALL_S:
+                raise _unreadable(topic, cluster, f"nothing came for {STALL_S:.0f} s before the end")
+            continue
+        progress_at = time.monotonic()
+        for partition in np.unique(messages.partitions).tolist():
+            last = int(messages.offsets[messages.partitions == partition].max())
+            if last >= pending.get(partition, 0) - 1 and pending.pop(partition, None) is not None and pending:
+                consumer.incremental_unassign([TopicPartition(topic, partition)])
+        yield messages
+        progress_at = time.monotonic()
+
+
+def _within(batch: list[Any], end_of: np.ndarray, topic: str, cluster: Cluster) -> _Messages | None:
+    """The batch without what was appended after the end, or None when nothing is left."""
+    offsets = np.array([m.offset() if m.error() is None else -1 for m in batch], np.int64)
+    if (offsets < 0).any():
+        failed = next((m.error() for m in batch if m.error() is not None), None)
+        if failed is not None and not failed.retriable():
+            raise _unreadable(topic, cluster, failed.str())
+    partitions = np.array([m.partition() for m in batch], np.int32)
+    inside = (offsets >= 0) & (offsets < end_of[partitions])
+    if not inside.all():
+        batch = [batch[i] for i in np.flatnonzero(inside)]
+    return _Messages(batch, partitions[inside], offsets[inside]) if batch else None
+
+
+def _origin_columns(headers: list[list[tuple[str, bytes]] | None], topic: str, cluster: Cluster) -> list[pa.Array]:
+    """The headers of a batch decoded at once: their texts are lines of CSV, an empty field is null."""
+    lines = b"\n".join([_origin_of(each) for each in headers])
+    try:
+        decoded = pyarrow.csv.read_csv(
+            pa.BufferReader(lines),
+            pyarrow.csv.ReadOptions(column_names=_ORIGIN_SCHEMA.names, use_threads=False, block_size=len(lines) + 1),
+            pyarrow.csv.ParseOptions(quote_char=False),
+            pyarrow.csv.ConvertOptions(column_types=_ORIGIN_SCHEMA, null_values=[""]),
+        )
+    except pa.ArrowInvalid as error:
+        raise _unreadable(topic, cluster, f"a record's origin is malformed: {error}") from None
+    return [column.combine_chunks() for column in decoded.columns]
+
+
+def _origin_of(headers: list[tuple[str, bytes]] | None) -> bytes:
+    for name, value in headers or ():
+        if name == HEADER and value:
+            return value
+    return _NO_ORIGIN
+
+
+def _unreadable(topic: str, cluster: Cluster, why: str) -> LogError:
+    return LogError(f"the topic '{topic}' cannot be read back ({why})", f"Check that Kafka runs at {cluster.bootstrap}")

@@ -1,0 +1,133 @@
+"""Throughput of a trial: what was consumed and written in each second, from the origins of the outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from streamgauge.measure.window import Window, attach_inputs
+from streamgauge.store.tables import Table, attach, detach, one_row, quoted
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """Rates over the measured window; None where there was no output to take them from."""
+
+    table: pa.Table
+    """(second, in_events, consumed_events, out_records), second 0 beginning at start_ms."""
+    start_ms: int
+    events_per_s: float | None
+    p5_events_per_s: float | None
+    mb_per_s: float | None
+    nodes: int
+    time_to_first_output_s: float | None
+    drain_s: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The figures as plain JSON values."""
+        return {
+            "events_per_s": self.events_per_s,
+            "p5_events_per_s": self.p5_events_per_s,
+            "mb_per_s": self.mb_per_s,
+            "events_per_s_per_node": None if self.events_per_s is None else self.events_per_s / self.nodes,
+            "mb_per_s_per_node": None if self.mb_per_s is None else self.mb_per_s / self.nodes,
+            "time_to_first_output_s": self.time_to_first_output_s,
+            "drain_s": self.drain_s,
+        }
+
+
+def measure_throughput(
+    connection: duckdb.DuckDBPyConnection,
+    inputs: Sequence[Table],
+    outputs: Sequence[Table],
+    window: Window,
+    *,
+    job_started_ms: int | None = None,
+    nodes: int = 1,
+) -> Throughput:
+    """Rates from the window's start, or from the job's start where that came later (events were waiting for it)."""
+    attach_inputs(connection, inputs)
+    _attach_outputs(connection, outputs)
+    start_ms = max(window.start_ms, job_started_ms or 0)
+    first, last = one_row(connection, "select min(append_ms), max(append_ms) from output_record")
+    first_input, last_input = one_row(connection, "select min(append_ms), max(append_ms) from input_event")
+    table = _per_second(connection, start_ms)
+    for number in range(len(outputs)):
+        detach(connection, f"output_{number}")
+    if last is None or last < start_ms:
+        return Throughput(table, start_ms, None, None, None, nodes, None, None)
+    seconds = max(last - start_ms, 1) / 1000
+    waited_from = max(first_input, job_started_ms or 0)
+    return Throughput(
+        table=table,
+        start_ms=start_ms,
+        events_per_s=window.events / seconds,
+        p5_events_per_s=_fifth_percentile(table, (last - start_ms) // 1000),
+        mb_per_s=window.bytes / 1e6 / seconds,
+        nodes=nodes,
+        time_to_first_output_s=(first - waited_from) / 1000,
+        drain_s=max(last - max(last_input, start_ms), 0) / 1000,
+    )
+
+
+def _attach_outputs(connection: duckdb.DuckDBPyConnection, outputs: Sequence[Table]) -> None:
+    parts = []
+    for number, table in enumerate(outputs):
+        attach(connection, f"output_{number}", table)
+        parts.append(f"select append_ms, origin_partition, origin_offset from {quoted(f'output_{number}')}")
+    connection.execute(f"create or replace temp view output_record as {' union all '.join(parts)}")
+
+
+def _per_second(connection: duckdb.DuckDBPyConnection, start_ms: int) -> pa.Table:
+    second = f"greatest(floor((append_ms - {start_ms}) / 1000)::bigint, -1)"
+    written = connection.execute(f"select {second} as s, count(*) from output_record group by s").fetchall()
+    published = connection.execute(f"select {second} as s, count(*) from input_event group by s").fetchall()
+    reached = connection.execute(
+        f"""
+        select {second.replace("append_ms", "o.append_ms")} as s, o.origin_partition,
+               max(o.origin_offset) - any_value(b.base) + 1
+        from output_record o
+        join (select "partition", min("offset") as base from input_event group by "partition") b
+          on b."partition" = o.origin_partition
+        group by s, o.origin_partition
+        """
+    ).fetchall()
+    slots = max((row[0] for row in (*written, *published)), default=-1) + 1
+    return pa.table(
+        {
+            "second": pa.array(np.arange(slots)),
+            "in_events": pa.array(_counted(published, slots)),
+            "consumed_events": pa.array(_consumed(reached, slots)),
+            "out_records": pa.array(_counted(written, slots)),
+        }
+    )
+
+
+def _counted(rows: list[tuple[int, int]], slots: int) -> np.ndarray:
+    counted = np.zeros(slots, dtype=np.int64)
+    for second, count in rows:
+        if second >= 0:
+            counted[second] = count
+    return counted
+
+
+def _consumed(reached: list[tuple[int, int, int]], slots: int) -> np.ndarray:
+    """Events consumed in each slot: the growth of Σ over partitions of the furthest origin; slot −1 was before."""
+    numbers = {partition: at for at, partition in enumerate(sorted({row[1] for row in reached}))}
+    furthest = np.zeros((slots + 1, len(numbers)), dtype=np.int64)
+    for second, partition, consumed in reached:
+        furthest[second + 1, numbers[partition]] = consumed
+    return np.diff(np.maximum.accumulate(furthest, axis=0).sum(axis=1))
+
+
+def _fifth_percentile(table: pa.Table, full_slots: int) -> float | None:
+    """By nearest rank over the full one-second slots."""
+    consumed = np.sort(table["consumed_events"].to_numpy()[:full_slots])
+    if len(consumed) == 0:
+        return None
+    return float(consumed[-(-5 * len(consumed) // 100) - 1])

@@ -1,0 +1,98 @@
+"""Whether a trial may be ranked: rules that invalidate it, never ones that move what was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+WARMUP_FACTOR, WARMUP_SLACK_MS = 2, 20
+OVERLOAD_FACTOR, OVERLOAD_SLACK_MS = 3, 500
+
+
+@dataclass(frozen=True)
+class TrialFacts:
+    """What the rules look at; medians are of event latency in milliseconds, None where there was none."""
+
+    publisher_kept_up: bool
+    publisher_detail: str
+    """Why the publisher did not keep up, with its numbers."""
+    events_published: int
+    events_in_log: int
+    ended_in_time: bool
+    output_still_growing: bool
+    load_is_constant: bool
+    warmup_events: int
+    warmup_p50_ms: float | None
+    """Over the last third of the warm-up."""
+    measured_p50_ms: float | None
+    first_fifth_p50_ms: float | None
+    last_fifth_p50_ms: float | None
+    negative_latencies: int = 0
+
+
+@dataclass(frozen=True)
+class Validity:
+    """Reasons for which the trial is not ranked, and warnings that a reader of its figures should know."""
+
+    reasons: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    warmup: dict[str, Any] = field(default_factory=dict)
+    """What the rule of the warm-up saw, for the record."""
+
+    @property
+    def valid(self) -> bool:
+        """A trial is valid when no reason speaks against it."""
+        return not self.reasons
+
+
+def assess(facts: TrialFacts) -> Validity:
+    """Apply every rule, so that a reader sees all that was wrong at once."""
+    reasons: list[str] = []
+    warnings: list[str] = []
+    if not facts.publisher_kept_up:
+        reasons.append(f"the publisher fell behind its schedule: {facts.publisher_detail}")
+    if facts.events_in_log != facts.events_published:
+        reasons.append(f"{facts.events_published} events were published, but {facts.events_in_log} are in the log")
+    if not facts.ended_in_time:
+        reasons.append("the input was not consumed in the time allowed")
+    if facts.output_still_growing:
+        reasons.append("the output was still growing at the end")
+    warmup = _judge_warmup(facts, reasons, warnings)
+    _warn_of_overload(facts, warnings)
+    if facts.negative_latencies:
+        warnings.append(f"{facts.negative_latencies} latencies were below 0 ms and count as 0")
+    return Validity(reasons, warnings, warmup)
+
+
+def _judge_warmup(facts: TrialFacts, reasons: list[str], warnings: list[str]) -> dict[str, Any]:
+    last, measured = facts.warmup_p50_ms, facts.measured_p50_ms
+    record: dict[str, Any] = {
+        "events": facts.warmup_events,
+        "last_third_p50_ms": last,
+        "measured_p50_ms": measured,
+        "settled": None,
+    }
+    if not facts.load_is_constant or facts.warmup_events == 0:
+        return record
+    if last is None or measured is None:
+        warnings.append("whether the warm-up settled is unknown: it or the measured window had no event latency")
+        return record
+    limit = WARMUP_FACTOR * measured + WARMUP_SLACK_MS
+    record["settled"] = last <= limit
+    if last > limit:
+        reasons.append(
+            f"the warm-up did not settle: the median event latency of its last third was {last:g} ms, "
+            f"above {WARMUP_FACTOR} × the measured {measured:g} ms + {WARMUP_SLACK_MS} ms"
+        )
+    return record
+
+
+def _warn_of_overload(facts: TrialFacts, warnings: list[str]) -> None:
+    first, last = facts.first_fifth_p50_ms, facts.last_fifth_p50_ms
+    if first is None or last is None:
+        return
+    if last > OVERLOAD_FACTOR * first + OVERLOAD_SLACK_MS:
+        warnings.append(
+            f"overloaded: the median event latency rose from {first:g} ms in the first fifth of the measured events "
+            f"to {last:g} ms in the last"
+        )

@@ -1,0 +1,49 @@
+"""The job file: everything that a job process is told, as one JSON document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class InputTopic:
+    """Where one input is read, and the number of its first partition counted over all inputs."""
+
+    topic: str
+    first_partition: int = 0
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job: an application on an engine, from its input topics to its output topics."""
+
+    application: str
+    """A name, or the path of a user's file."""
+    engine: str
+    inputs: Mapping[str, InputTopic]
+    outputs: Mapping[str, str]
+    """Output stage → topic."""
+    between: Mapping[str, str]
+    """Stage that a cut follows → topic."""
+    bootstrap: str
+    checkpoint: str
+    status_path: str
+    """The job process appends one JSON object per line here: what happened, and when."""
+    kafka_options: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    stop_after: str | None = None
+
+    def write(self, path: Path) -> None:
+        """Write the job file."""
+        path.write_text(json.dumps(asdict(self), indent=2))
+
+    @staticmethod
+    def read(path: Path) -> Job:
+        """Read a job file back."""
+        values = json.loads(path.read_text())
+        values["inputs"] = {name: InputTopic(**each) for name, each in values["inputs"].items()}
+        return Job(**values)

@@ -1,0 +1,51 @@
+(() => {
+  const narrow = () => window.innerWidth < 700;
+  const touch = matchMedia("(pointer: coarse)").matches;
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+  const paint = (layout) => {
+    const ink = colour("--ink"), soft = colour("--soft"), grid = colour("--grid");
+    layout.font = { family: getComputedStyle(document.body).fontFamily, color: ink, size: 12 };
+    for (const name of ["xaxis", "yaxis"]) {
+      const axis = layout[name];
+      axis.gridcolor = grid;
+      axis.linecolor = grid;
+      axis.tickfont = { color: soft };
+      if (axis.title) axis.title.font = { ...axis.title.font, color: soft };
+    }
+    layout.hoverlabel = { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: ink } };
+    layout.modebar = { bgcolor: "rgba(0,0,0,0)", color: soft, activecolor: ink };
+    return layout;
+  };
+
+  const draw = (holder) => {
+    const figure = JSON.parse(document.getElementById(holder.dataset.figure).textContent);
+    const layout = paint(figure.layout);
+    layout.dragmode = touch ? false : "zoom";
+    if (narrow() && layout.showlegend) {
+      const entries = figure.data.filter((d) => d.showlegend !== false).length;
+      layout.height += 20 * Math.max(0, entries - 2);
+      layout.legend.font = { size: 11 };
+    }
+    Plotly.newPlot(holder, figure.data, layout, {
+      responsive: true, displaylogo: false, displayModeBar: touch ? false : "hover",
+      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+    }).then(() => holder.setAttribute("data-drawn", "yes"));
+  };
+
+  const holders = [...document.querySelectorAll("[data-figure]")];
+  const next = () => {
+    const holder = holders.shift();
+    if (!holder) { document.body.setAttribute("data-drawn", "yes"); return; }
+    draw(holder);
+    setTimeout(next, 0);
+  };
+  next();
+
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    for (const holder of document.querySelectorAll("[data-drawn] > .plot-container")) {
+      const chart = holder.parentElement;
+      Plotly.relayout(chart, paint(chart.layout));
+    }
+  });
+})();

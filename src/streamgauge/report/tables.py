@@ -1,0 +1,127 @@
+"""Tables on a console: aligned, with units, in colour only where a terminal shows it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from streamgauge.report.sections import job_cpu
+from streamgauge.report.words import (
+    NOTHING,
+    Record,
+    answer,
+    compared,
+    correct,
+    in_order,
+    mark,
+    measured,
+    milliseconds,
+    per_second,
+    rate_of,
+    verdict_words,
+    why_not_measured,
+)
+
+_PLAIN_WIDTH = 200
+Say = Callable[[Record], str]
+
+
+def _latency(name: str) -> Say:
+    return lambda record: milliseconds(record["latency_ms"].get(name))
+
+
+_FIGURES: dict[str, Say] = {
+    **{name: _latency(name) for name in ("p50", "p95", "p99", "max")},
+    "throughput": lambda record: per_second(rate_of(record)),
+    "job CPU": job_cpu,
+}
+_NEEDS_WIDTH = {"job CPU": 118, "max": 98, "p95": 89}
+
+
+def console(stream: TextIO | None = None) -> Console:
+    """A console on the stream (stdout unless told); one that is no terminal is wide enough to cut nothing."""
+    out = stream or sys.stdout
+    return Console(file=out, width=None if out.isatty() else _PLAIN_WIDTH, highlight=False, soft_wrap=not out.isatty())
+
+
+def plain_table(title: str = "") -> Table:
+    """An empty table in the one style."""
+    return Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, title_style="bold")
+
+
+def summary_table(records: Sequence[Record], width: int = _PLAIN_WIDTH) -> Table:
+    """One row per trial, like the page's summary; a load that all share stands in the title.
+
+    A narrow console does without the figures that the page also has: first the CPU, then max, then p95.
+    """
+    loads = in_order(r["load"] for r in records)
+    table = plain_table(loads[0] if len(loads) == 1 else "")
+    table.add_column("application", overflow="fold")
+    table.add_column("engine", no_wrap=True)
+    if len(loads) > 1:
+        table.add_column("load")
+    figures = {name: say for name, say in _FIGURES.items() if width >= _NEEDS_WIDTH.get(name, 0)}
+    for heading in figures:
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("answer", overflow="fold")
+    table.add_column("valid", no_wrap=True)
+    for record in compared(records):
+        table.add_row(*_cells(record, len(loads) > 1, list(figures.values())))
+    return table
+
+
+def _cells(record: Record, several_loads: bool, figures: Sequence[Say]) -> list[Text]:
+    repeat = int((record.get("trial") or {}).get("repeat") or 1)
+    name = record["application"] + (f" #{repeat}" if repeat > 1 else "")
+    start = [name, record["engine"], *([record["load"]] if several_loads else [])]
+    if not measured(record):
+        absence = Text("gap", "yellow") if record.get("gap") else Text("failed", "red")
+        return [*map(Text, start), *[Text(NOTHING)] * len(figures), absence, Text(NOTHING)]
+    right = correct(record)
+    words = "not checked" if right is None else f"{mark(right)} {verdict_words(record['verdict'])}"
+    return [
+        *map(Text, [*start, *(say(record) for say in figures)]),
+        Text(words, {True: "green", False: "red"}.get(right, "yellow") if right is not None else "yellow"),
+        Text(mark(bool(record.get("valid"))), "green" if record.get("valid") else "red"),
+    ]
+
+
+def remarks(records: Sequence[Record]) -> list[Text]:
+    """What a person should know beside the table: gaps, failures, invalid trials, thresholds, warnings."""
+    found: list[Text] = []
+    for record in compared(records):
+        subject = f"{record['application']} · {record['engine']}"
+        if not measured(record):
+            found.append(
+                _remark("yellow" if record.get("gap") else "red", subject, why_not_measured(record) or "no figures")
+            )
+        found += [_remark("red", subject, f"not valid: {reason}") for reason in record.get("invalid_reasons") or []]
+        found += [_remark("yellow", subject, warning) for warning in record.get("warnings") or []]
+        found += [_threshold(subject, t) for t in record.get("thresholds") or []]
+        found += [_remark("red", subject, e) for e in (record.get("verdict") or {}).get("examples") or []]
+    return found
+
+
+def print_summary(records: Sequence[Record], problems: Sequence[str] = (), stream: TextIO | None = None) -> None:
+    """The table, the remarks, what could not be read, and the one-sentence answer."""
+    out = console(stream)
+    if records:
+        out.print(summary_table(records, out.width))
+    for remark in [*remarks(records), *(_remark("red", "not read", problem) for problem in problems)]:
+        out.print(remark)
+    out.print(Text(answer(records), "bold"))
+
+
+def _remark(colour: str, subject: str, words: str) -> Text:
+    return Text.assemble(("! ", colour), (f"{subject}: ", "bold"), words)
+
+
+def _threshold(subject: str, threshold: Any) -> Text:
+    sign, _, words = str(threshold["text"]).partition(" ")
+    return Text.assemble((f"{sign} ", "green" if threshold["ok"] else "red"), (f"{subject}: ", "bold"), words)

@@ -1,0 +1,174 @@
+"""Figures and runs in words: one spelling for the console, the page and the one-sentence answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+Named = TypeVar("Named")
+Record = Mapping[str, Any]
+
+YES = "✓"
+NO = "✗"
+NOTHING = "–"
+
+
+def milliseconds(value: float | None) -> str:
+    """A latency: whole milliseconds below a second, seconds above it."""
+    if value is None:
+        return NOTHING
+    if value < 10 and value != round(value):
+        return f"{value:.1f} ms"
+    if value < 1000:
+        return f"{value:.0f} ms"
+    return f"{value / 1000:.1f} s" if value < 100_000 else f"{value / 1000:,.0f} s"
+
+
+def count(value: float | None) -> str:
+    """A number of things, thousands separated."""
+    return NOTHING if value is None else f"{value:,.0f}"
+
+
+def per_second(value: float | None) -> str:
+    """A rate of events."""
+    if value is None:
+        return NOTHING
+    return f"{value:,.0f}/s" if value >= 10 else f"{value:.2g}/s"
+
+
+def cores(value: float | None) -> str:
+    """CPU in cores."""
+    return NOTHING if value is None else f"{value:.2f} cores"
+
+
+def mark(value: bool | None) -> str:
+    """✓, ✗, or a dash where there is nothing to say."""
+    return NOTHING if value is None else (YES if value else NO)
+
+
+def correct(record: Record) -> bool | None:
+    """Whether the trial's answer was right; None where there is no verdict."""
+    verdict = record.get("verdict")
+    return None if verdict is None else bool(verdict["correct"])
+
+
+def measured(record: Record) -> bool:
+    """Whether the trial ran to its end and has figures."""
+    return record.get("status", "done") == "done" and bool(record.get("latency_ms"))
+
+
+def ranked(record: Record) -> bool:
+    """Whether the trial's figures may be compared: measured, valid and right."""
+    return measured(record) and bool(record.get("valid")) and correct(record) is not False
+
+
+def rate_of(record: Record) -> float | None:
+    """Events per second that the trial reached."""
+    return (record.get("throughput") or {}).get("events_per_s")
+
+
+def why_not_measured(record: Record) -> str | None:
+    """Why a trial has no figures: its gap or its error, in one line; None where it has."""
+    gap = record.get("gap")
+    if gap:
+        return f"gap ({gap['kind']}): {gap['reason']}"
+    if record.get("status") == "failed" or record.get("error"):
+        return "failed: " + one_line(record.get("error") or "no reason was recorded")
+    return None
+
+
+def one_line(value: Any) -> str:
+    """A text, or an error's cause and way out, without line breaks."""
+    if isinstance(value, Mapping):
+        value = ". ".join(str(value[k]) for k in ("cause", "way_out") if value.get(k))
+    return " ".join(str(value).split())
+
+
+def verdict_words(verdict: Mapping[str, Any] | None) -> str:
+    """A verdict in a few words: 'right', or what differed."""
+    if verdict is None:
+        return NOTHING
+    kinds = ("lost", "wrong", "unexpected", "duplicated", "out_of_order")
+    found = [f"{count(verdict[k])} {k.replace('_', ' ')}" for k in kinds if verdict.get(k)]
+    if verdict["correct"]:
+        return "right" if not found else f"right ({', '.join(found)}, allowed)"
+    return ", ".join(found) or "wrong"
+
+
+def answer(records: Sequence[Record]) -> str:
+    """The run in one sentence: what each engine did, and whether the answers were right."""
+    if not records:
+        return "No trial has been stored yet."
+    figures = _figures([r for r in records if ranked(r)])
+    parts = [p for p in (figures, _answers_words(records), _left_out_words(records)) if p]
+    sentence = "; ".join(parts)
+    return sentence[0].upper() + sentence[1:] + "." if not figures else sentence + "."
+
+
+def preloaded(record: Record) -> bool:
+    """Whether everything was in the log before the job started, so that the figure to look at is the drain rate."""
+    return str(record.get("load", "")).partition(":")[0] == "preloaded"
+
+
+def _figures(records: Sequence[Record]) -> str:
+    engines = in_order(r["engine"] for r in records)
+    timed = {e: _values(records, e, drained=False) for e in engines}
+    drained = {e: _values(records, e, drained=True) for e in engines}
+    parts = []
+    by_median = sorted((e for e in engines if timed[e]), key=lambda e: min(timed[e]))
+    for position, engine in enumerate(by_median):
+        spread = _spread(timed[engine], milliseconds)
+        parts.append(f"{engine} answered in {spread} at the median" if position == 0 else f"{engine} in {spread}")
+    by_rate = sorted((e for e in engines if drained[e]), key=lambda e: -max(drained[e]))
+    for position, engine in enumerate(by_rate):
+        spread = _spread(drained[engine], lambda v: f"{v:,.0f}")
+        parts.append(f"{engine} drained {spread} events/s" if position == 0 else f"{engine} {spread}")
+    return ", ".join(parts)
+
+
+def _values(records: Sequence[Record], engine: str, *, drained: bool) -> list[float]:
+    mine = [r for r in records if r["engine"] == engine and preloaded(r) == drained]
+    found = [rate_of(r) if drained else r["latency_ms"].get("p50") for r in mine]
+    return [float(v) for v in found if v is not None]
+
+
+def _spread(values: Sequence[float], say: Any) -> str:
+    low, high = say(min(values)), say(max(values))
+    if low == high:
+        return str(low)
+    unit = low.rpartition(" ")[2]
+    if " " in low and high.endswith(f" {unit}"):
+        low = low.rpartition(" ")[0]
+    return f"{low} to {high}"
+
+
+def _answers_words(records: Sequence[Record]) -> str:
+    verdicts = [correct(r) for r in records if correct(r) is not None]
+    wrong = verdicts.count(False)
+    if not verdicts:
+        return "no answer was checked"
+    if wrong:
+        return f"{wrong} of {len(verdicts)} answers {'is' if wrong == 1 else 'are'} wrong"
+    return "the answer is right" if len(verdicts) == 1 else f"all {len(verdicts)} answers are right"
+
+
+def _left_out_words(records: Sequence[Record]) -> str:
+    invalid = sum(measured(r) and not r.get("valid") for r in records)
+    absent = sum(not measured(r) for r in records)
+    parts = []
+    if invalid:
+        parts.append(f"{invalid} of {len(records)} trials {'is' if invalid == 1 else 'are'} not valid and not ranked")
+    if absent:
+        parts.append(f"{absent} of {len(records)} could not be run")
+    return ", ".join(parts)
+
+
+def compared(records: Sequence[Record]) -> list[Record]:
+    """The records with what is compared next to each other: by application and load, else in the order of the run."""
+    subjects = in_order((r["application"], r["load"]) for r in records)
+    return sorted(records, key=lambda r: subjects.index((r["application"], r["load"])))
+
+
+def in_order(names: Iterable[Named]) -> list[Named]:
+    """Names without repeats, in the order of their first appearance."""
+    return list(dict.fromkeys(names))

@@ -1,0 +1,100 @@
+"""What tests share: one broker and one Spark session per test session, both ended with it."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamgauge.log.broker import EmbeddedBroker
+from streamgauge.log.cluster import Cluster
+from streamgauge.provision.guard import Guard
+from streamgauge.provision.jars import jar_paths
+from streamgauge.provision.java import find_java
+from streamgauge.provision.processes import end_process
+from streamgauge.provision.work import WorkFolder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _work_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the user's own work folders out of the tests' reach."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STREAMGAUGE_WORK", str(tmp_path_factory.mktemp("work")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def guard() -> Iterator[Guard]:
+    """A started guard: what it watches ends even when the tests are killed."""
+    with Guard() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def work_folder(_work_root: None, guard: Guard) -> Iterator[Path]:
+    """A folder that is removed with the test session."""
+    with WorkFolder.create("tests") as folder:
+        guard.folder(folder.path)
+        yield folder.path
+
+
+@pytest.fixture(scope="session")
+def broker(work_folder: Path, guard: Guard) -> Iterator[EmbeddedBroker]:
+    """The session's embedded broker, running."""
+    with EmbeddedBroker(work_folder / "broker", guard) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def cluster(broker: EmbeddedBroker) -> Cluster:
+    """The session's broker as a cluster."""
+    return Cluster(broker.bootstrap)
+
+
+@pytest.fixture
+def topic(cluster: Cluster) -> Iterator[Callable[..., str]]:
+    """Makes topics with names of their own: `topic(partitions=2, settings={…})`; they are deleted after the test."""
+    made: list[str] = []
+
+    def make(partitions: int = 1, settings: dict[str, str] | None = None) -> str:
+        made.append(f"test-{uuid.uuid4().hex[:12]}")
+        cluster.create_topic(made[-1], partitions, settings)
+        return made[-1]
+
+    yield make
+    cluster.delete_topics(made)
+
+
+@pytest.fixture(scope="session")
+def spark(work_folder: Path, guard: Guard) -> Iterator[Any]:
+    """One local Spark session that can reach Kafka."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    java_home = find_java().environment().get("JAVA_HOME")
+    if java_home:
+        os.environ["JAVA_HOME"] = java_home
+    session = (
+        SparkSession.builder.master("local[4]")
+        .appName("streamgauge-tests")
+        .config("spark.jars", ",".join(map(str, jar_paths("spark"))))
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.local.dir", str(work_folder / "spark"))
+        .config("spark.sql.warehouse.dir", str(work_folder / "warehouse"))
+        .getOrCreate()
+    )
+    gateway = SparkContext._gateway
+    guard.watch(gateway.proc.pid)
+    yield session
+    session.stop()
+    gateway.shutdown()
+    SparkContext._gateway = SparkContext._jvm = None
+    end_process(gateway.proc, 5, guard)

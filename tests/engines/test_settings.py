@@ -1,0 +1,71 @@
+"""What an engine can be told, and what it answers to a mistake."""
+
+from __future__ import annotations
+
+import pytest
+
+from streamgauge.applications import get_application
+from streamgauge.engines import all_engines, get_engine
+from streamgauge.model import UserError
+
+
+def test_the_three_engines_are_found() -> None:
+    assert set(all_engines()) == {"spark-microbatch", "spark-realtime", "spark-continuous"}
+
+
+def test_an_unknown_engine_names_the_nearest() -> None:
+    with pytest.raises(UserError, match="Did you mean 'spark-realtime'"):
+        get_engine("spark-realtme")
+
+
+def test_an_unknown_setting_names_the_nearest() -> None:
+    with pytest.raises(UserError, match="Did you mean 'trigger'"):
+        get_engine("spark-microbatch").resolve({"triger": "1s"})
+
+
+@pytest.mark.parametrize(
+    ("engine", "setting", "value"),
+    [
+        ("spark-microbatch", "trigger", "soon"),
+        ("spark-microbatch", "max-offsets-per-trigger", "many"),
+        ("spark-realtime", "batch-duration", "10"),
+        ("spark-continuous", "epoch", "-"),
+        ("spark-microbatch", "shuffle-partitions", "0"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused_before_anything_starts(engine: str, setting: str, value: str) -> None:
+    with pytest.raises(UserError):
+        get_engine(engine).resolve({setting: value})
+
+
+def test_an_unknown_state_store_is_refused() -> None:
+    with pytest.raises(UserError, match="hdfs or rocksdb"):
+        get_engine("spark-microbatch").session_settings({"state-store": "redis"})
+
+
+def test_settings_reach_where_they_belong() -> None:
+    engine = get_engine("spark-microbatch")
+    given = {
+        "max-offsets-per-trigger": "100",
+        "source.minPartitions": "4",
+        "sink.kafka.linger.ms": "7",
+        "spark.sql.shuffle.partitions": "5",
+    }
+    tuning = engine.tuning(given)
+    assert tuning["source.maxOffsetsPerTrigger"] == "100"
+    assert tuning["source.minPartitions"] == "4"
+    assert tuning["sink.kafka.linger.ms"] == "7"
+    assert tuning["spark.sql.shuffle.partitions"] == "5"
+
+
+def test_every_engine_keeps_state_so_that_one_checkpoint_serves_both_paradigms_when_asked() -> None:
+    for name in ("spark-microbatch", "spark-realtime"):
+        settings = get_engine(name).session_settings({"state-store": "rocksdb"})
+        assert settings["spark.sql.streaming.stateStore.checkpointFormatVersion"] == "2"
+
+
+def test_a_real_time_query_holds_its_slots_and_a_micro_batch_does_not() -> None:
+    wordcount = get_application("wordcount")
+    assert get_engine("spark-realtime").slots_needed(wordcount, 2, {}) == 4
+    assert get_engine("spark-realtime").slots_needed(wordcount, 2, {"shuffle-partitions": "6"}) == 8
+    assert get_engine("spark-microbatch").slots_needed(wordcount, 2, {}) == 2

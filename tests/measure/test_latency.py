@@ -1,0 +1,136 @@
+"""Latencies on literal timelines, and event latency per key against a plain reading of its definition."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.measure.small_trial import events_of, outputs_of
+
+from streamgauge.measure.latency import Answer, measure_latencies
+from streamgauge.measure.window import measured_window
+from streamgauge.model import LatestPerKey, PerEvent, UserError
+
+PER_EVENT = PerEvent(("word",))
+PER_KEY = LatestPerKey(("word",), {"seen": "rises"})
+
+
+def touches_of(rows: list[tuple]) -> pa.Table:
+    schema = pa.schema([("partition", pa.int32()), ("offset", pa.int64()), ("word", pa.string())])
+    return pa.table([list(column) for column in zip(*rows, strict=True)], schema=schema)
+
+
+def latencies(connection, events, answers, warmup_events=0, **more):
+    window = measured_window(connection, [events], warmup_events)
+    return measure_latencies(connection, [events], answers, window, **more)
+
+
+def samples_of(found, kind: str) -> list[tuple[int, int]]:
+    return [(r["at_ms"], r["latency_ms"]) for r in found.samples.to_pylist() if r["kind"] == kind]
+
+
+def test_three_latencies_of_an_answer_per_event(connection) -> None:
+    events = events_of([(0, 0, 1000, 990.4), (1, 0, 1500, 1500.0), (0, 1, 3100, None)])
+    outputs = outputs_of([(1010, 1000, 0, 0, "a"), (1030, 1000, 0, 0, "a"), (3105, 3100, 0, 1, "b")])
+    found = latencies(connection, events, [Answer(outputs, PER_EVENT)])
+    assert samples_of(found, "event") == [(1000, 10), (3100, 5)]
+    assert samples_of(found, "output") == [(1000, 10), (1000, 30), (3100, 5)]
+    assert samples_of(found, "due") == [(1000, 20)]
+    assert [r for r in found.counts.to_pylist() if r["kind"] == "event"] == [
+        {"kind": "event", "second": 0, "latency_ms": 10, "count": 1},
+        {"kind": "event", "second": 2, "latency_ms": 5, "count": 1},
+    ]
+    assert (found.event.n, found.output.n, found.due.n) == (2, 3, 1)
+
+
+def test_the_warm_up_is_left_out_of_the_figures_but_its_median_is_kept(connection) -> None:
+    events = events_of([(0, i, 1000 + i, None) for i in range(9)])
+    outputs = outputs_of([(1000 + i + (100 if i < 6 else 7), 1000 + i, 0, i, "w") for i in range(9)])
+    found = latencies(connection, events, [Answer(outputs, PER_EVENT)], warmup_events=6)
+    assert found.event.as_dict()["max"] == 7
+    assert found.event.n == 3
+    assert found.warmup_last_third_p50_ms == 100
+
+
+def test_fifths_are_of_the_measured_events(connection) -> None:
+    events = events_of([(0, i, 1000 + i, None) for i in range(12)])
+    outputs = outputs_of([(1000 + i + i * 10, 1000 + i, 0, i, "w") for i in range(12)])
+    found = latencies(connection, events, [Answer(outputs, PER_EVENT)], warmup_events=2)
+    assert (found.first_fifth_p50_ms, found.last_fifth_p50_ms) == (20, 100)
+
+
+def test_a_negative_latency_is_counted_and_kept_in_the_samples(connection) -> None:
+    events = events_of([(0, 0, 1000, 1004.0)])
+    found = latencies(connection, events, [Answer(outputs_of([(1001, 1000, 0, 0, "a")]), PER_EVENT)])
+    assert found.negative == {"event": 0, "output": 0, "due": 1}
+    assert samples_of(found, "due") == [(1000, -3)]
+    assert found.due.max == 0
+
+
+def test_beyond_the_limit_only_counts_are_kept(connection) -> None:
+    events = events_of([(0, i, 1000 + i, None) for i in range(5)])
+    outputs = outputs_of([(1010 + i, 1000 + i, 0, i, "w") for i in range(5)])
+    found = latencies(connection, events, [Answer(outputs, PER_EVENT)], max_samples=9)
+    assert not found.samples_kept
+    assert found.event.n == 5
+    assert latencies(connection, events, [Answer(outputs, PER_EVENT)], max_samples=10).samples_kept
+
+
+def test_an_event_is_answered_by_the_first_output_of_its_key_that_includes_it(connection) -> None:
+    events = events_of([(0, 0, 1000, None), (1, 0, 1001, None), (0, 1, 1002, None), (1, 1, 1003, None)])
+    touches = touches_of([(0, 0, "a"), (1, 0, "a"), (0, 1, "b"), (1, 1, "a")])
+    outputs = outputs_of([(1100, 1001, 1, 0, "a"), (1150, 1002, 0, 1, "b"), (1200, 1003, 1, 1, "a")])
+    found = latencies(connection, events, [Answer(outputs, PER_KEY, touches)])
+    assert samples_of(found, "event") == [(1000, 100), (1001, 99), (1002, 148), (1003, 197)]
+
+
+def test_events_of_one_millisecond_are_told_apart_by_partition_and_offset(connection) -> None:
+    events = events_of([(0, 0, 1000, None), (0, 1, 1000, None), (1, 0, 1000, None)])
+    touches = touches_of([(0, 0, "a"), (0, 1, "a"), (1, 0, "a")])
+    outputs = outputs_of([(1010, 1000, 0, 0, "a"), (1020, 1000, 0, 1, "a"), (1030, 1000, 1, 0, "a")])
+    found = latencies(connection, events, [Answer(outputs, PER_KEY, touches)])
+    assert samples_of(found, "event") == [(1000, 10), (1000, 20), (1000, 30)]
+
+
+def test_an_event_counts_once_for_each_key_that_it_touches(connection) -> None:
+    events = events_of([(0, 0, 1000, None)])
+    touches = touches_of([(0, 0, "a"), (0, 0, "b"), (0, 0, "a")])
+    outputs = outputs_of([(1005, 1000, 0, 0, "a"), (1009, 1000, 0, 0, "b")])
+    assert samples_of(latencies(connection, events, [Answer(outputs, PER_KEY, touches)]), "event") == [
+        (1000, 5),
+        (1000, 9),
+    ]
+
+
+def test_outputs_of_two_leaves_are_measured_together(connection) -> None:
+    events = events_of([(0, 0, 1000, None)])
+    answers = [Answer(outputs_of([(at, 1000, 0, 0, "a")]), PER_EVENT) for at in (1001, 1007)]
+    assert samples_of(latencies(connection, events, answers), "event") == [(1000, 1), (1000, 7)]
+
+
+def test_a_window_without_events_is_an_error(connection) -> None:
+    with pytest.raises(UserError, match="no event is left to measure"):
+        measured_window(connection, [events_of([(0, 0, 1000, None)])], 1)
+
+
+@settings(max_examples=50, deadline=None)
+@given(data=st.data())
+def test_latency_per_key_is_what_the_definition_says(shared_connection, data) -> None:
+    count = data.draw(st.integers(1, 12))
+    at = sorted(data.draw(st.lists(st.integers(1000, 1010), min_size=count, max_size=count)))
+    placed = data.draw(st.lists(st.integers(0, 1), min_size=count, max_size=count))
+    rows, keys, next_offset = [], [], [0, 0]
+    for append_ms, partition in zip(at, placed, strict=True):
+        rows.append((partition, next_offset[partition], append_ms, None))
+        next_offset[partition] += 1
+        keys.append(data.draw(st.sampled_from(["a", "b", None])))
+    origins = data.draw(st.lists(st.integers(0, count - 1), max_size=12))
+    written = sorted(data.draw(st.lists(st.integers(1011, 1040), min_size=len(origins), max_size=len(origins))))
+    outputs = [(w, rows[o][2], rows[o][0], rows[o][1], keys[o]) for w, o in zip(written, origins, strict=True)]
+    wanted = []
+    for (partition, offset, append_ms, _), key in zip(rows, keys, strict=True):
+        including = [w for w, *origin, k in outputs if k == key and tuple(origin) >= (append_ms, partition, offset)]
+        if including:
+            wanted.append((append_ms, min(including) - append_ms))
+    touches = touches_of([(row[0], row[1], key) for row, key in zip(rows, keys, strict=True)])
+    found = latencies(shared_connection, events_of(rows), [Answer(outputs_of(outputs), PER_KEY, touches)])
+    assert samples_of(found, "event") == sorted(wanted)

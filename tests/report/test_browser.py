@@ -1,0 +1,101 @@
+"""The page in a real browser: at desk and phone width, light and dark, offline."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamgauge.report import write_report
+from streamgauge.store import StoredRun
+
+from .sample_run import record, store_sample, tables
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: install the package chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def page_path(stored_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample run's page."""
+    return write_report(StoredRun.open(stored_folder), tmp_path_factory.mktemp("page") / "report.html")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_is_drawn_without_error_or_overflow(browser: Any, page_path: Path, width: int, scheme: str) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
+    try:
+        page, complaints = opened(context, page_path)
+        assert complaints == []
+        charts = page.locator("[data-figure]")
+        assert charts.count() == 1 + 4 * 5
+        assert page.locator("[data-figure] svg.main-svg .scatterlayer .trace").count() > 60
+        for holder in charts.all():
+            box = holder.bounding_box()
+            assert box["height"] > 100
+            assert box["x"] + box["width"] <= width
+        page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    finally:
+        context.close()
+
+
+def test_a_change_of_colour_scheme_is_followed(browser: Any, page_path: Path) -> None:
+    context = browser.new_context(color_scheme="light", offline=True)
+    try:
+        page, complaints = opened(context, page_path)
+        ink = "getComputedStyle(document.querySelector('[data-figure] .xtick text')).fill"
+        before = page.evaluate(ink)
+        page.emulate_media(color_scheme="dark")
+        page.wait_for_function(f"{ink} !== {before!r}")
+        assert complaints == []
+    finally:
+        context.close()
+
+
+def test_markup_in_a_name_is_shown_as_text(browser: Any, tmp_path: Path) -> None:
+    name = "<b>mine</b>&lt;"
+    folder = store_sample(tmp_path, [(record(name, "spark-realtime"), tables("spark-realtime", 1))])
+    context = browser.new_context(offline=True)
+    try:
+        page, complaints = opened(context, write_report(StoredRun.open(folder)))
+        assert page.locator("td.title").first.inner_text() == name
+        # The row label of the overview, drawn by Plotly.
+        assert name in page.locator("[data-figure] .ytick").first.evaluate("e => e.textContent")
+        assert complaints == []
+    finally:
+        context.close()
+
+
+def opened(context: Any, path: Path) -> tuple[Any, list[str]]:
+    """The page once all charts are drawn, and what the browser complained about."""
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on(
+        "console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None
+    )
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("requestfailed", lambda request: complaints.append(request.url))
+    page.goto(path.as_uri())
+    page.wait_for_selector("body[data-drawn]")
+    return page, complaints

@@ -1,0 +1,50 @@
+"""Console tables: complete on a pipe, fitting on a terminal, coloured only there."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from streamgauge.report import tables
+
+from .sample_run import record, trials
+
+
+def test_a_pipe_gets_whole_lines_without_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    out = io.StringIO()
+    tables.print_summary([r for r, _ in trials()], stream=out)
+    text = out.getvalue()
+    assert "\x1b" not in text
+    assert "…" not in text
+    row = next(line for line in text.splitlines() if "statistics" in line)
+    assert "✗ 3 lost, 1 wrong" in row
+    assert "0.91 cores (46%)" in row
+    assert "could not be run." in text.splitlines()[-1]
+
+
+@pytest.mark.parametrize("width", [80, 90, 100, 120])
+def test_a_terminal_of_any_width_shows_names_and_medians_whole(width: int) -> None:
+    out = io.StringIO()
+    shown = [record("wordcount", "spark-microbatch"), record("wordcount", "spark-realtime")]
+    Console(file=out, width=width, force_terminal=False).print(tables.summary_table(shown, width))
+    assert "…" not in out.getvalue()
+    assert "spark-microbatch" in out.getvalue()
+    assert "481 ms" in out.getvalue()
+
+
+def test_remarks_tell_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [r.plain for r in tables.remarks([r for r, _ in trials()])]
+    assert (
+        "! projection · spark-realtime: not valid: the publisher fell behind its schedule: 212 ms at the end" in found
+    )
+    assert any("gap (never): continuous processing has no aggregates" in line for line in found)
+    assert "✓ grep · spark-realtime: p99<5s: 15 ms" in found
+
+
+def test_a_name_with_console_markup_is_shown_as_it_is() -> None:
+    out = io.StringIO()
+    tables.print_summary([record("[red]mine[/red]", "spark-realtime")], stream=out)
+    assert "[red]mine[/red]" in out.getvalue()
