@@ -90,14 +90,20 @@ def test_a_mistake_of_the_program_is_one_line_with_the_place_of_its_trace(
     assert "ValueError: seven" in trace.read_text()
 
 
-def test_a_reader_that_leaves_is_no_failure_to_tell() -> None:
-    code = "from streamgauge.cli import main; import sys, time; time.sleep(0.3); sys.exit(main(['list', 'streams']))"
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_reader_that_leaves_is_not_told_of_it(more: list[str]) -> None:
+    code = f"""
+import sys, time
+from streamgauge.cli import main
+time.sleep(0.3)
+sys.exit(main({["list", "streams", *more]!r}))
+"""
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.close()
     assert process.stderr is not None
     assert process.stderr.read() == b""
-    assert process.wait(20) == 141
+    assert process.wait(20) == 1
 
 
 def test_help_and_version_import_nothing_heavy() -> None:

@@ -120,4 +120,12 @@ def test_the_exit_code_tells_the_worst(records: list[dict[str, Any]], code: int)
 
 def test_a_users_file_is_planned_like_an_application(tmp_path: Path) -> None:
     own = Path(__file__).parents[1] / "applications" / "own_pipeline.py"
-    assert plan(replace(REQUEST, applications=(str(own),)))[0].application == str(own)
+    trial = plan(replace(REQUEST, applications=(str(own),)))[0]
+    assert (trial.application, trial.file) == ("orders-per-shop", str(own))
+
+
+def test_a_relative_path_is_found_from_another_folder_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Path(__file__).parents[1] / "applications" / "own_pipeline.py"
+    (tmp_path / "mine.py").write_text(own.read_text())
+    monkeypatch.chdir(tmp_path)
+    assert plan(replace(REQUEST, applications=("mine.py",)))[0].found_at == str(tmp_path / "mine.py")

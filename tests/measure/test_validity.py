@@ -37,6 +37,7 @@ def test_a_good_trial_is_valid_and_says_nothing() -> None:
         ({"ended_in_time": False}, "not consumed in the time allowed"),
         ({"output_still_growing": True}, "still growing at the end"),
         ({"warmup_p50_ms": 31}, "last third was 31 ms, above 2 × the measured 5 ms + 20 ms"),
+        ({"first_fifth_p50_ms": 111}, "still fell from 111 ms in the first fifth of the measured events to 5 ms"),
     ],
 )
 def test_each_rule_invalidates_in_words(change, reason) -> None:

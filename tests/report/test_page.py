@@ -42,7 +42,7 @@ def test_the_page_says_everything_of_the_run(stored: StoredRun, tmp_path: Path) 
         "spark.sql.shuffle.partitions",
         "95 % t-interval",
         "8.0 GiB",
-        "the floor under every latency",
+        "the floor: the broker&#x27;s own round trip",
         "streamgauge run wordcount grep",
     ):
         assert said in text, said

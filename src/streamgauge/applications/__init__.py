@@ -16,9 +16,14 @@ def all_applications() -> dict[str, Application]:
     return discover(sys.modules[__name__], "APPLICATION")
 
 
+def is_file(name_or_path: str) -> bool:
+    """Whether a user means a file of their own, and not the name of an application."""
+    return name_or_path.endswith(".py") or "/" in name_or_path
+
+
 def get_application(name_or_path: str) -> Application:
     """The application of that name, or the one that a user's own .py file defines."""
-    if name_or_path.endswith(".py") or "/" in name_or_path:
+    if is_file(name_or_path):
         return load_application(Path(name_or_path))
     known = all_applications()
     if name_or_path not in known:

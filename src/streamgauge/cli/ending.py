@@ -19,7 +19,7 @@ from streamgauge.model.errors import EXIT_INTERRUPTED, EXIT_USER, StreamgaugeErr
 EXIT_UNEXPECTED = 70
 """A mistake of this program itself."""
 
-_BROKEN_PIPE = 141
+_BROKEN_PIPE = 1
 # Typer's usage errors have no public base of their own; BadParameter is the public one of them.
 _USAGE_ERRORS = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
@@ -38,6 +38,7 @@ def ended_orderly(work: Callable[[], int]) -> int:
     try:
         with _signals_stop(stopped):
             code = work()
+            sys.stdout.flush()
     except StreamgaugeError as error:
         return _say_error(str(error), error.exit_code)
     except KeyboardInterrupt:

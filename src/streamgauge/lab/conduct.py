@@ -60,7 +60,7 @@ class Conductor:
         self.prefix = f"streamgauge-{lab.run}-{number:03d}"
         self.folder = lab.folder / f"trial-{number:03d}"
         self.folder.mkdir()
-        self.application = resolved(trial.application, trial.stop_after)
+        self.application = resolved(trial.found_at, trial.stop_after)
         self.engine = get_engine(trial.engine)
         self.load = publishing_load(trial.load, warmup_s)
         self.deadline = time.monotonic() + lab.request.timeout_s
@@ -89,8 +89,8 @@ class Conductor:
 
     def reference(self, name: str) -> StreamReference:
         """Where another process finds the stream of an input: by its name, or in the user's file."""
-        if self.trial.application.endswith(".py"):
-            return StreamReference(None, str(Path(self.trial.application).absolute()), name, self.trial.data)
+        if self.trial.file:
+            return StreamReference(None, self.trial.file, name, self.trial.data)
         return StreamReference(self.application.inputs[name].name, None, None, self.trial.data)
 
     def clean_up(self) -> None:
@@ -148,7 +148,7 @@ class Conductor:
     def _is_cold(self, process: JobProcess) -> bool:
         if self.lab.request.warmup_s == 0:
             return False
-        what = (self.trial.application, self.trial.stop_after or "", *sorted(map(str, self.trial.parameters.items())))
+        what = (self.trial.found_at, self.trial.stop_after or "", *sorted(map(str, self.trial.parameters.items())))
         if what in process.warm:
             return False
         process.warm.add(what)
@@ -181,7 +181,7 @@ class Conductor:
         between = {cut: self._make_topic(f"{name}-between-{cut}") for cut in self.application.cuts}
         options = self.lab.cluster.spark_options()
         job = Job(
-            application=self.trial.application,
+            application=self.trial.found_at,
             engine=self.trial.engine,
             inputs=inputs,
             outputs=outputs,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from streamgauge.applications import get_application
+from streamgauge.applications import get_application, is_file
 from streamgauge.engines import get_engine
 from streamgauge.engines.execution import ExecutableEngine
 from streamgauge.lab.request import DEFAULT_MEASURED_S, DEFAULT_PRELOADED_EVENTS, DEFAULT_WARMUP_S, RunRequest
@@ -35,7 +35,8 @@ def plan(request: RunRequest) -> list[Trial]:
     settings = _settings_per_engine(request.settings, engines)
     trials = [
         Trial(
-            application=name,
+            application=applications[name].name,
+            file=str(Path(name).absolute()) if is_file(name) else None,
             engine=engine,
             load=load.spelling,
             seed=request.seed,
@@ -54,7 +55,7 @@ def plan(request: RunRequest) -> list[Trial]:
         for repeat in range(1, request.repeat + 1)
     ]
     for trial in trials:
-        _check_trial(trial, applications[trial.application], engines[trial.engine])
+        _check_trial(trial, resolved(trial.found_at, trial.stop_after), engines[trial.engine])
     return trials
 
 

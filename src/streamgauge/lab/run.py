@@ -75,7 +75,7 @@ def exit_code(records: list[dict[str, Any]]) -> int:
 
 def _one_trial(lab: Laboratory, trial: Trial, number: int, listener: Listener, writer: RunWriter) -> dict[str, Any]:
     engine = get_engine(trial.engine)
-    gap = engine.gap(resolved(trial.application, trial.stop_after))
+    gap = engine.gap(resolved(trial.found_at, trial.stop_after))
     tuning = engine.tuning(trial.settings)
     if gap is not None:
         record = trial_record(trial, status="gap", gap={"kind": gap.kind, "reason": gap.reason}, tuning=tuning)

@@ -18,6 +18,6 @@ def needed_bytes(trials: list[Trial]) -> int:
 
 
 def _trial_bytes(trial: Trial) -> int:
-    application = resolved(trial.application, trial.stop_after)
+    application = resolved(trial.found_at, trial.stop_after)
     per_event = sum(100 + sum(BYTES_PER_FIELD[f.type] for f in s.fields) for s in application.inputs.values())
     return COPIES * per_event * trial.events

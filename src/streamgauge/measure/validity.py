@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 WARMUP_FACTOR, WARMUP_SLACK_MS = 2, 20
+FALLING_SLACK_MS = 100
 OVERLOAD_FACTOR, OVERLOAD_SLACK_MS = 3, 500
 
 
@@ -78,13 +79,27 @@ def _judge_warmup(facts: TrialFacts, reasons: list[str], warnings: list[str]) ->
         warnings.append("whether the warm-up settled is unknown: it or the measured window had no event latency")
         return record
     limit = WARMUP_FACTOR * measured + WARMUP_SLACK_MS
-    record["settled"] = last <= limit
+    falling = _still_falling(facts)
+    record["settled"] = last <= limit and not falling
+    if falling:
+        reasons.append(falling)
     if last > limit:
         reasons.append(
             f"the warm-up did not settle: the median event latency of its last third was {last:g} ms, "
             f"above {WARMUP_FACTOR} × the measured {measured:g} ms + {WARMUP_SLACK_MS} ms"
         )
     return record
+
+
+def _still_falling(facts: TrialFacts) -> str | None:
+    """A backlog from the start-up may outlive the warm-up: then latency falls through the measured window."""
+    first, last = facts.first_fifth_p50_ms, facts.last_fifth_p50_ms
+    if first is None or last is None or first <= WARMUP_FACTOR * last + FALLING_SLACK_MS:
+        return None
+    return (
+        f"the warm-up did not settle: the median event latency still fell from {first:g} ms in the first fifth of the "
+        f"measured events to {last:g} ms in the last"
+    )
 
 
 def _warn_of_overload(facts: TrialFacts, warnings: list[str]) -> None:

@@ -12,7 +12,6 @@ class Trial:
     """Everything that decides a trial, as a value that prints, compares and is stored."""
 
     application: str
-    """A name, or the path of a user's file."""
     engine: str
     load: str
     seed: int
@@ -20,6 +19,8 @@ class Trial:
     """How many events are published in all, warm-up included."""
     warmup_events: int
     """How many of them come first and are left out of the figures."""
+    file: str | None = None
+    """The user's file that defines the application, when it is not one of ours."""
     place: str = "local"
     repeat: int = 1
     partitions: int = 2
@@ -31,6 +32,11 @@ class Trial:
     def as_dict(self) -> dict[str, Any]:
         """The trial as plain JSON values."""
         return asdict(self)
+
+    @property
+    def found_at(self) -> str:
+        """By what another process finds the application: the path of the user's file, or its name."""
+        return self.file or self.application
 
     @property
     def title(self) -> str:

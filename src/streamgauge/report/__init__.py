@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from streamgauge.report.drawing import DrawnTrial
-from streamgauge.report.page import page, write_page
-from streamgauge.store import StoredRun
+if TYPE_CHECKING:
+    from streamgauge.store import StoredRun
 
 __all__ = ["write_report"]
 
@@ -15,6 +15,10 @@ _DRAWN_TABLES = ("latency", "throughput", "resources")
 
 def write_report(stored: StoredRun, path: Path | None = None) -> Path:
     """Write the run's page, by default as report.html in its folder, and say where it is."""
+    # Imported here, so that the words of this room cost nothing to who prints a help page.
+    from streamgauge.report.drawing import DrawnTrial
+    from streamgauge.report.page import page, write_page
+
     trials = []
     for record in stored.trials:
         tables = stored.tables(record)

@@ -101,7 +101,7 @@ def overview(groups: Sequence[Group], colours: dict[str, str], floor_ms: float |
     drained = [(label, g) for label, g in named if preloaded(g.first)]
     found = []
     if paced:
-        floor = " The dotted line is the broker's own round trip: the floor under every latency." if floor_ms else ""
+        floor = " The dotted line is the floor: the broker's own round trip, at its median." if floor_ms else ""
         caption = f"Event latency: median (dot), p95 and p99 (rings), largest (tick), on a logarithmic axis.{floor}"
         figure = charts.overview_chart([_reach(label, g) for label, g in paced], colours, floor_ms)
         found.append(Figure("Latency at a glance", caption, figure))

@@ -134,7 +134,7 @@ def _cells(columns: Sequence[Column], cells: Sequence[Content]) -> str:
 def _number(name: str, value: float) -> str:
     if not math.isfinite(value):
         return NOTHING
-    if name.rpartition(" ")[2] == "n":
+    if name.rpartition(" ")[2] in ("n", "records"):
         return count(value)
     # A figure inside another one has the outer name before it: 'lateness_ms p99' is in milliseconds.
     stems = [_parted(part)[0] for part in name.split(" ")]

@@ -83,27 +83,24 @@ def _repeats(grouped: Any, colours: dict[str, str]) -> Markup | None:
 
 
 def floor_ms(run: Mapping[str, Any]) -> float | None:
-    """The broker's own round trip at the median, where the run measured it."""
-    trip = (run.get("log") or {}).get("round_trip_ms") or {}
-    found = trip.get("p50", trip.get("mean")) if isinstance(trip, Mapping) else trip
-    return None if found is None else float(found)
+    """The median of the broker's own round trip, from sending a record to consuming it, where it was measured."""
+    consumed = (((run.get("log") or {}).get("round_trip_ms")) or {}).get("consumed_ms") or {}
+    return consumed.get("median")
 
 
 def _run_facts(run: Mapping[str, Any]) -> Markup:
-    titles = {
-        "machine": "Machine",
-        "versions": "Versions",
-        "log": "Log (its round trip is the floor of every latency)",
-        "settings": "Settings",
-        "request": "Settings",
+    log = dict(run.get("log") or {})
+    parts = {
+        "Run": {k: v for k, v in run.items() if not isinstance(v, Mapping | list) and k != "command"},
+        "Machine": run.get("machine"),
+        "Versions": run.get("versions"),
+        "The floor: the broker's own round trip": {"round_trip_ms": log.pop("round_trip_ms", None) or {}},
+        "Log": log,
     }
-    known = [(title, run.get(key)) for key, title in titles.items() if run.get(key)]
-    cards = [element("section", joined([element("h3", t), facts(v)])) for t, v in known if isinstance(v, Mapping)]
-    plain = {k: v for k, v in run.items() if not isinstance(v, Mapping | list) and k != "command"}
-    about = element("section", joined([element("h3", "Run"), facts(plain)]))
+    cards = [element("section", joined([element("h3", t), facts(v)])) for t, v in parts.items() if v]
     command = element("pre", element("code", str(run.get("command") or "")))
-    repeat_it = element("section", joined([element("h3", "Run it again"), command]), class_="full")
-    inside = element("div", joined([about, *cards, *([repeat_it] if run.get("command") else [])]), class_="inside")
+    cards.append(element("section", joined([element("h3", "Run it again"), command]), class_="full"))
+    inside = element("div", joined(cards), class_="inside")
     return element("details", joined([element("summary", "Machine, versions, log and settings"), inside]), open="open")
 
 

@@ -45,7 +45,7 @@ def records(broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory) ->
             ),
             listener,
         )
-        return {record["application"]: record for record in listener.records}
+        return dict(zip(APPLICATIONS, listener.records, strict=True))
 
     return lambda engine, application: of_engine(engine)[application]
 

@@ -1,0 +1,51 @@
+"""Runs every measurement, prints the table of ratios with the raw figures, and keeps it as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench.draining import draining
+from bench.latency import latency
+from bench.publishing import generating, publishing
+from bench.room import Room, open_room
+from streamgauge.provision.machine import describe_machine
+
+MEASUREMENTS = {"generating": generating, "publishing": publishing, "latency": latency, "draining": draining}
+
+
+def show(room: Room) -> None:
+    """Print what was measured so far."""
+    table = Table(title="streamgauge bench", show_lines=True)
+    for heading in ("what", "seen", "goal", "", "raw figures"):
+        table.add_column(heading, overflow="fold")
+    for each in room.figures:
+        table.add_row(each.what, each.seen, each.goal, "✓" if each.reached else "✗", each.raw)
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
+
+
+def main() -> None:
+    """Measure what is named on the command line, or everything."""
+    wanted = sys.argv[1:] or list(MEASUREMENTS)
+    with open_room() as room:
+        for name in wanted:
+            print(f"{name} …", flush=True)
+            MEASUREMENTS[name](room)
+        show(room)
+        kept = Path(f"bench-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}.json")
+        kept.write_text(
+            json.dumps({"machine": describe_machine(), "figures": [asdict(f) for f in room.figures]}, indent=2)
+        )
+        print(kept)
+
+
+if __name__ == "__main__":
+    main()
