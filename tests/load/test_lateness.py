@@ -66,3 +66,12 @@ def test_nothing_sent_is_no_lateness(tmp_path: Path) -> None:
     counts.write(tmp_path / "none.parquet")
     assert pq.read_table(tmp_path / "none.parquet").num_rows == 0
     assert counts.quantile_ms(0.99) == 0 and counts.mean_ms == 0
+
+
+def test_the_warm_up_is_counted_but_not_judged() -> None:
+    counts = LatenessCounts(judged_from_s=2)
+    due = np.array([1_000_000_000, 2_000_000_000, 3_000_000_000], dtype=np.int64)
+    counts.add(due, due + np.array([900_000_000, 4_000_000, 6_000_000]))
+    assert len(counts.table()) == 3
+    assert (counts.events, counts.mean_ms, counts.max_ms, counts.quantile_ms(0.99)) == (2, 5.0, 6.0, 6)
+    assert counts.kept_up()[0]

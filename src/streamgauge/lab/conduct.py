@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from streamgauge.engines import get_engine
 from streamgauge.lab.environment import Laboratory
 from streamgauge.lab.job_process import JobHandle, JobProcess
 from streamgauge.lab.planning import publishing_load, resolved
+from streamgauge.load import parse_load
 from streamgauge.load.process import PublisherProcess
 from streamgauge.load.specification import PublisherResult, PublisherSpec
 from streamgauge.model import Application, EngineError, Load, LogError, Trial
@@ -22,7 +24,9 @@ from streamgauge.watch.sampler import Sampler
 POLL_S = 0.1
 SILENCE_S = 1.0
 """Outputs must not have grown for this long, after all input was committed, before a trial ends."""
-STARTUP_BURST_WARM_EVENTS = 50_000
+COLD_PASS_S = 8.0
+"""A process that has run nothing yet runs the job at the trial's own load for this long, its outputs thrown away."""
+COLD_PASS_MOST_EVENTS = 200_000
 
 Phase = Callable[[str, float, float], None]
 
@@ -115,8 +119,8 @@ class Conductor:
     def _conduct_paced(self, done: Conducted) -> None:
         process = self._process(done)
         starts_at_s = self.load.job_starts_at_s or 0.0
-        if starts_at_s > 0 and self._is_cold(process):
-            self._warm_on_other_events(process)
+        if process.jobs == 0 and self.lab.request.warmup_s != 0:
+            self._discarded_time(process)
             done.discarded_pass = True
         handle: JobHandle | None = None
         if starts_at_s == 0:
@@ -164,16 +168,21 @@ class Conductor:
         self._stop_job(process, handle)
         self._drop(outputs.values())
 
-    def _warm_on_other_events(self, process: JobProcess) -> None:
-        inputs = self._make_inputs("warm-")
-        events = min(self.trial.events, STARTUP_BURST_WARM_EVENTS)
+    def _discarded_time(self, process: JobProcess) -> None:
+        """The same job at the same load over other events for a fixed time: what a cold JVM says is not a figure."""
+        inputs, outputs = self._make_inputs("cold-"), self._make_topics("cold-out")
+        handle = self._run_job(process, "cold", inputs, outputs)
+        load = parse_load(self.trial.load)
+        events = math.ceil(load.events_by(COLD_PASS_S + (load.job_starts_at_s or 0.0)))
+        events = min(max(events, 1), COLD_PASS_MOST_EVENTS)
         for name, where in inputs.items():
-            publisher = self._publisher(name, where.topic, "preloaded", events, f"warm-{name}")
-            while publisher.poll() is None:
-                self._look(process, None)
-            _check_published(publisher.result(), events)
-        self._discarded_pass(process, inputs)
-        self._drop(where.topic for where in inputs.values())
+            self._publishers[name] = self._publisher(name, where.topic, load.spelling, events, f"cold-{name}")
+        while not all(p.poll() is not None for p in self._publishers.values()):
+            self._look(process, handle)
+            self.phase("warming up", 0, 0)
+        self._publishers.clear()
+        self._stop_job(process, handle)
+        self._drop([where.topic for where in inputs.values()] + list(outputs.values()))
 
     def _run_job(
         self, process: JobProcess, name: str, inputs: dict[str, InputTopic], outputs: dict[str, str]
@@ -280,6 +289,7 @@ class Conductor:
             bootstrap=self.lab.cluster.bootstrap,
             kafka_config=self.lab.cluster.client_settings(),
             start_at_epoch_ns=0,
+            judged_from_s=math.floor(self.warmup_s),
             result_path=str(self.folder / f"published-{label}.json"),
             lateness_path=str(self.folder / f"lateness-{label}.parquet"),
             progress_path=str(self.folder / f"publishing-{label}.json"),

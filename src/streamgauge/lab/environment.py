@@ -63,7 +63,7 @@ class Laboratory:
             self._stack.callback(self.broker.stop)
             self.broker.start()
             self.cluster = Cluster(self.broker.bootstrap)
-        self._stack.callback(self._end_processes)
+        self._stack.callback(self.end_processes)
         self.round_trip_ms = measure_round_trip(self.cluster)
 
     def __exit__(
@@ -97,18 +97,14 @@ class Laboratory:
         found = self._processes.get(key)
         if found is not None and found.alive():
             return found
-        self._end_processes()
+        self.end_processes()
         self._started += 1
         made = JobProcess(engine, parse_place(place), session, self.folder / f"job-{self._started}")
         self._processes[key] = made
         made.start(self.guard, jar_paths("spark"))
         return made
 
-    def discard_processes(self) -> None:
-        """After a failure no process is used again: what it still holds cannot be known."""
-        while self._processes:
-            self._processes.popitem()[1].kill()
-
-    def _end_processes(self) -> None:
+    def end_processes(self) -> None:
+        """End every job process: another engine needs the cores, or a failure left one in an unknown state."""
         while self._processes:
             self._processes.popitem()[1].end()

@@ -103,7 +103,7 @@ def _one_trial(lab: Laboratory, trial: Trial, number: int, listener: Listener, w
 def _failed(
     lab: Laboratory, trial: Trial, conductor: Conductor, writer: RunWriter, error: StreamgaugeError, tuning: Any
 ) -> dict[str, Any]:
-    lab.discard_processes()
+    lab.end_processes()
     what = {"cause": error.cause, "way_out": error.way_out, "exit_code": error.exit_code}
     record = trial_record(trial, status="failed", error=what, tuning=tuning)
     record["thresholds"] = _check_thresholds(lab.request.thresholds, record)

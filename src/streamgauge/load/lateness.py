@@ -18,9 +18,13 @@ _PARTS_BEFORE_MERGE = 256
 
 
 class LatenessCounts:
-    """Counts events by the second in which they were due and by whole milliseconds of lateness."""
+    """Counts events by the second in which they were due and by whole milliseconds of lateness.
 
-    def __init__(self) -> None:
+    The table holds all events; the figures and the judgement are of those due in second `judged_from_s` or later.
+    """
+
+    def __init__(self, judged_from_s: int = 0) -> None:
+        self._judged_from_s = judged_from_s
         self._parts: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
         self._sum_ns = 0
         self.events = 0
@@ -34,12 +38,17 @@ class LatenessCounts:
         late_ns = np.maximum(sent_ns - due_ns, 0)
         keys, counts = np.unique((due_ns // 1_000_000_000 << _MS_BITS) + late_ns // 1_000_000, return_counts=True)
         self._parts.append((keys, counts))
+        late_ns = late_ns[due_ns >= self._judged_from_s * 1_000_000_000]
+        if len(late_ns):
+            self._judge(late_ns)
+        if len(self._parts) > _PARTS_BEFORE_MERGE:
+            self._merge()
+
+    def _judge(self, late_ns: npt.NDArray[np.int64]) -> None:
         self._sum_ns += int(late_ns.sum())
         self.events += len(late_ns)
         self.max_ms = max(self.max_ms, float(late_ns.max()) / 1e6)
         self.last_ms = float(late_ns[-1]) / 1e6
-        if len(self._parts) > _PARTS_BEFORE_MERGE:
-            self._merge()
 
     def _merge(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         empty = np.empty(0, dtype=np.int64)
@@ -58,6 +67,8 @@ class LatenessCounts:
     def quantile_ms(self, share: float) -> int:
         """The smallest whole millisecond that at least this share of the events did not exceed."""
         keys, counts = self._merge()
+        judged = keys >> _MS_BITS >= self._judged_from_s
+        keys, counts = keys[judged], counts[judged]
         if not len(keys):
             return 0
         by_ms = np.argsort(keys & ((1 << _MS_BITS) - 1), kind="stable")

@@ -73,7 +73,7 @@ class Publisher:
     def __init__(self, spec: PublisherSpec) -> None:
         self.spec = spec
         self.sent = _Sent([0] * spec.partitions)
-        self.lateness = LatenessCounts()
+        self.lateness = LatenessCounts(spec.judged_from_s)
         self.stop_reason: str | None = None
         self._started_ns = time.monotonic_ns()
         self._start_at_epoch_ns = spec.start_at_epoch_ns

@@ -30,6 +30,8 @@ class PublisherSpec:
     """Index in the stream of the first event that is published."""
     start_at_epoch_ns: int = 0
     """The instant at which elapsed time is zero; 0 means as soon as the publisher is ready."""
+    judged_from_s: int = 0
+    """Lateness before this second of the schedule, the warm-up, is counted but not judged."""
     kafka_config: Mapping[str, str] = field(default_factory=dict)
     """Settings of librdkafka: security, or what is to differ from this program's choice."""
     progress_path: str | None = None
