@@ -7,6 +7,7 @@ import subprocess
 import time
 
 from bench.room import Figure, Room, ratio_interval
+from streamgauge.load.publisher import FLAT_OUT_BATCH_BYTES
 from streamgauge.provision.jars import jar_paths
 from streamgauge.provision.java import find_java
 from streamgauge.streams import get_stream
@@ -56,7 +57,7 @@ def publishing(room: Room) -> None:
 
 def producer_performance(room: Room, topic: str, record_bytes: int) -> float:
     """Records per second of Kafka's own producer tool, over the records that it sent."""
-    settings = ["acks=all", "batch.size=1048576", "linger.ms=5", "buffer.memory=268435456", "enable.idempotence=true"]
+    settings = ["acks=all", "enable.idempotence=true", f"batch.size={FLAT_OUT_BATCH_BYTES}", "linger.ms=20"]
     said = kafka_tool(
         "org.apache.kafka.tools.ProducerPerformance",
         *("--topic", topic, "--num-records", str(PUBLISHED), "--record-size", str(record_bytes), "--throughput", "-1"),

@@ -12,8 +12,7 @@ import pytest
 
 from streamgauge.cli import ending, list_
 from streamgauge.model.errors import EngineError
-
-from .conftest import Said
+from tests.cli.conftest import Said
 
 Say = Callable[..., Said]
 

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from report.sample_run import record, store_sample, tables
 from streamgauge.cli.reference import reference
 from streamgauge.log.cluster import Cluster
-
-from .conftest import Said
+from tests.cli.conftest import Said
+from tests.report.sample_run import record, store_sample, tables
 
 Say = Callable[..., Said]
 REFERENCE = Path(__file__).parents[2] / "docs" / "cli.md"

@@ -12,12 +12,11 @@ from typing import Any
 
 import pytest
 
-from report.sample_run import record, store_sample, tables
 from streamgauge.lab import run as lab_run
 from streamgauge.lab.planning import plan
 from streamgauge.lab.request import Listener, RunOutcome, RunRequest
-
-from .conftest import Said
+from tests.cli.conftest import Said
+from tests.report.sample_run import record, store_sample, tables
 
 Say = Callable[..., Said]
 

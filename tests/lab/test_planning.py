@@ -84,6 +84,8 @@ def test_a_setting_goes_to_the_engine_that_has_it() -> None:
         ({"stop_after": "sort"}, "unknown stage"),
         ({"applications": ("nowhere.py",)}, "there is no file"),
         ({"load": "preloaded"}, "has no duration"),
+        ({"keep": True}, "--keep needs --kafka"),
+        ({"kafka_config": Path("missing.properties")}, "cannot read the Kafka configuration"),
     ],
 )
 def test_a_mistake_is_one_line_that_says_what_to_do(change: dict[str, Any], said: str) -> None:
@@ -116,6 +118,14 @@ def record(**facts: Any) -> dict[str, Any]:
 )
 def test_the_exit_code_tells_the_worst(records: list[dict[str, Any]], code: int) -> None:
     assert exit_code(records) == code
+
+
+def test_partitions_come_from_the_command_or_the_kafka_configuration(tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("partitions=3\n")
+    assert plan(replace(REQUEST, kafka_config=file))[0].partitions == 3
+    assert plan(replace(REQUEST, kafka_config=file, partitions=1))[0].partitions == 1
+    assert plan(REQUEST)[0].partitions == 2
 
 
 def test_a_users_file_is_planned_like_an_application(tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.lab.listening import Remembering
 
 from streamgauge.lab.request import RunRequest
 from streamgauge.lab.run import conduct_run
 from streamgauge.log.broker import EmbeddedBroker
 from streamgauge.log.cluster import Cluster
 from streamgauge.store.run_store import RunStore
+from tests.lab.listening import Remembering
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(400)]
 
@@ -52,13 +52,9 @@ APPLICATION = Application(
 
 
 def job_process_of_this_test() -> psutil.Process:
-    found = [
-        child
-        for child in psutil.Process().children(recursive=True)
-        if any("streamgauge.job" in part for part in child.cmdline())
-    ]
-    assert len(found) == 1
-    return found[0]
+    alive = [c for c in psutil.Process().children(recursive=True) if c.status() != psutil.STATUS_ZOMBIE]
+    (found,) = [child for child in alive if "streamgauge.job" in child.cmdline()]
+    return found
 
 
 @pytest.fixture(scope="module")

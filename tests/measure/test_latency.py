@@ -4,11 +4,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.measure.small_trial import events_of, outputs_of
 
 from streamgauge.measure.latency import Answer, measure_latencies
 from streamgauge.measure.window import measured_window
 from streamgauge.model import LatestPerKey, PerEvent, UserError
+from tests.measure.small_trial import events_of, outputs_of
 
 PER_EVENT = PerEvent(("word",))
 PER_KEY = LatestPerKey(("word",), {"seen": "rises"})

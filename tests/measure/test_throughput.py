@@ -1,10 +1,10 @@
 """Throughput on literal timelines."""
 
 import pytest
-from tests.measure.small_trial import events_of, outputs_of
 
 from streamgauge.measure.throughput import measure_throughput
 from streamgauge.measure.window import measured_window
+from tests.measure.small_trial import events_of, outputs_of
 
 
 def throughput(connection, events, outputs, warmup_events=0, **more):

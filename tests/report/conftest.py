@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from streamgauge.store import StoredRun
-
-from .sample_run import store_sample
+from tests.report.sample_run import store_sample
 
 
 @pytest.fixture(scope="session")

@@ -11,8 +11,7 @@ import pytest
 
 from streamgauge.report import write_report
 from streamgauge.store import StoredRun
-
-from .sample_run import record, store_sample, tables
+from tests.report.sample_run import record, store_sample, tables
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 

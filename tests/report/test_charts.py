@@ -12,8 +12,7 @@ from streamgauge.report import charts, drawing
 from streamgauge.report.drawing import DrawnTrial
 from streamgauge.report.repeats import groups
 from streamgauge.report.series import Line
-
-from .sample_run import record, tables, trials
+from tests.report.sample_run import record, tables, trials
 
 
 def drawn() -> list[DrawnTrial]:

@@ -12,8 +12,7 @@ import pytest
 
 from streamgauge.report import write_report
 from streamgauge.store import StoredRun
-
-from .sample_run import record, store_sample, tables
+from tests.report.sample_run import record, store_sample, tables
 
 
 def own_markup(page: str) -> str:

@@ -8,8 +8,7 @@ import pytest
 from rich.console import Console
 
 from streamgauge.report import tables
-
-from .sample_run import record, trials
+from tests.report.sample_run import record, trials
 
 
 def test_a_pipe_gets_whole_lines_without_colour(monkeypatch: pytest.MonkeyPatch) -> None:

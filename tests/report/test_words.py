@@ -9,8 +9,7 @@ import pytest
 from streamgauge.report import words
 from streamgauge.report.markup import figure, label
 from streamgauge.report.repeats import groups, t_interval
-
-from .sample_run import record, trials
+from tests.report.sample_run import record, trials
 
 
 def latency(p50: float, **changes: object) -> dict[str, object]:

@@ -11,6 +11,7 @@ from streamgauge.engines import get_engine
 from streamgauge.engines.execution import ExecutableEngine
 from streamgauge.lab.request import DEFAULT_MEASURED_S, DEFAULT_PRELOADED_EVENTS, DEFAULT_WARMUP_S, RunRequest
 from streamgauge.load import parse_load
+from streamgauge.log.configuration import read_configuration
 from streamgauge.measure.thresholds import parse_threshold
 from streamgauge.model import Application, Load, Trial, UserError, unknown
 from streamgauge.places import parse_place
@@ -29,6 +30,7 @@ def plan(request: RunRequest) -> list[Trial]:
     for text in request.thresholds:
         parse_threshold(text)
     events, warmup_events = _counts(request, load)
+    partitions = _partitions(request)
     parameters = _shared_out(
         request.parameters, {n: a.parameters for n, a in applications.items()}, "parameter of any named application"
     )
@@ -44,7 +46,7 @@ def plan(request: RunRequest) -> list[Trial]:
             warmup_events=warmup_events,
             place=request.place,
             repeat=repeat,
-            partitions=request.partitions or DEFAULT_PARTITIONS,
+            partitions=partitions,
             stop_after=request.stop_after,
             data=str(Path(request.data).absolute()) if request.data else None,
             parameters=parameters[name],
@@ -94,6 +96,11 @@ def _counts(request: RunRequest, load: Load) -> tuple[int, int]:
     return total, before
 
 
+def _partitions(request: RunRequest) -> int:
+    configured = read_configuration(request.kafka_config).partitions if request.kafka_config else None
+    return request.partitions or configured or DEFAULT_PARTITIONS
+
+
 def _check_numbers(request: RunRequest) -> None:
     if request.events is not None and request.for_s is not None:
         raise UserError("--events and --for contradict each other", "Give one of them")
@@ -104,6 +111,8 @@ def _check_numbers(request: RunRequest) -> None:
         raise UserError("--partitions must be at least 1")
     if request.data and not Path(request.data).is_file():
         raise UserError(f"there is no file {request.data}", "Give --data the path of a recorded data set")
+    if request.keep and not request.kafka:
+        raise UserError("--keep needs --kafka", "The embedded broker ends with the run, and its topics with it")
     parse_place(request.place)
 
 

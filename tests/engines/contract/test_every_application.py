@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.lab.listening import Remembering
 
 from streamgauge.applications import all_applications, get_application
 from streamgauge.engines import all_engines, get_engine
 from streamgauge.lab.request import RunRequest
 from streamgauge.lab.run import conduct_run
 from streamgauge.log.broker import EmbeddedBroker
+from tests.lab.listening import Remembering
 
 EVENTS = 4_000
 QUICK = {"batch-duration": "2s", "epoch": "500ms"}

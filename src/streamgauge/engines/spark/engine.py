@@ -46,6 +46,9 @@ class SparkEngine:
     holds_slots: bool = False
     """Whether every task of a query keeps its slot for the query's whole life."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "settings", {**self.settings, **SHARED_SETTINGS})
+
     def gap(self, application: Application) -> Gap | None:
         """Why this engine cannot run the application, or None."""
         for stage in application.stages:
@@ -61,17 +64,16 @@ class SparkEngine:
 
     def knows(self, setting: str) -> bool:
         """Whether this engine has a setting of that name."""
-        return setting in SHARED_SETTINGS or setting in self.settings or setting.startswith(PASSED_ON)
+        return setting in self.settings or setting.startswith(PASSED_ON)
 
     def resolve(self, given: Mapping[str, str]) -> dict[str, str]:
         """All engine settings with the user's over the defaults; an unknown one is an error."""
-        known = {**SHARED_SETTINGS, **self.settings}
-        values = {name: setting.default for name, setting in known.items()}
+        values = {name: setting.default for name, setting in self.settings.items()}
         for name, value in given.items():
             if self.knows(name):
                 values[name] = value
             else:
-                raise unknown(f"setting of {self.name}", name, [*known, *(f"{p}…" for p in PASSED_ON)])
+                raise unknown(f"setting of {self.name}", name, [*self.settings, *(f"{p}…" for p in PASSED_ON)])
         if not values["shuffle-partitions"].isdigit() or int(values["shuffle-partitions"]) < 1:
             raise UserError(f"shuffle-partitions is a whole number, not '{values['shuffle-partitions']}'")
         self.trigger(values)
