@@ -10,9 +10,9 @@ import pytest
 
 from streamgauge.lab.planning import plan
 from streamgauge.lab.request import RunRequest
-from streamgauge.lab.run import exit_code
+from streamgauge.lab.run import conduct_run, exit_code
 from streamgauge.lab.space import needed_bytes
-from streamgauge.model import UserError
+from streamgauge.model import LogError, UserError
 
 REQUEST = RunRequest(applications=("wordcount", "grep"), engines=("spark-microbatch", "spark-realtime"), for_s=15)
 
@@ -139,3 +139,20 @@ def test_a_relative_path_is_found_from_another_folder_too(tmp_path: Path, monkey
     (tmp_path / "mine.py").write_text(own.read_text())
     monkeypatch.chdir(tmp_path)
     assert plan(replace(REQUEST, applications=("mine.py",)))[0].found_at == str(tmp_path / "mine.py")
+
+
+class Silent:
+    """A listener that must not hear of a trial."""
+
+    def planned(self, run: str, trials: list[Any]) -> None:
+        """Nothing to show."""
+
+    def note(self, text: str) -> None:
+        """Nothing to show."""
+
+
+def test_a_run_that_could_not_begin_leaves_no_run(tmp_path: Path) -> None:
+    request = replace(REQUEST, kafka="127.0.0.1:9", out=tmp_path / "runs")
+    with pytest.raises(LogError, match=r"no Kafka answers at 127\.0\.0\.1:9"):
+        conduct_run(request, Silent())  # type: ignore[arg-type]
+    assert list((tmp_path / "runs").iterdir()) == []

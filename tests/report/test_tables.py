@@ -47,3 +47,16 @@ def test_a_name_with_console_markup_is_shown_as_it_is() -> None:
     out = io.StringIO()
     tables.print_summary([record("[red]mine[/red]", "spark-realtime")], stream=out)
     assert "[red]mine[/red]" in out.getvalue()
+
+
+def test_the_two_requirements_are_printed_over_all_trials() -> None:
+    def checked(*met: bool | None) -> dict[str, object]:
+        names = ("publishing faster than consumption", "broker serves faster than consumption")
+        return {"requirements": [{"name": n, "met": m, "detail": ""} for n, m in zip(names, met, strict=True)]}
+
+    found = [line.plain for line in tables.requirements([checked(True, True), checked(False, None)])]
+    assert found == [
+        "✗ publishing faster than consumption: in 1 of 2 trials",
+        "✓ broker serves faster than consumption: in 1 of 1 trial",
+    ]
+    assert tables.requirements([{"requirements": []}]) == []

@@ -59,7 +59,9 @@ def run(
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the stored runs.")] = Path("runs"),
     keep: Annotated[bool, typer.Option("--keep", help="Keep the topics after the run.")] = False,
-    timeout: Annotated[str, typer.Option(metavar="TIME", help="Longest time that one trial may take.")] = "10min",
+    timeout: Annotated[
+        str, typer.Option(metavar="TIME", help="Longest time that a trial may take beyond its load.")
+    ] = "10min",
     threshold: Annotated[
         list[str] | None,
         typer.Option(metavar="RULE", help="A rule like 'p99<500ms'; exit code 99 where it does not hold. Repeatable."),

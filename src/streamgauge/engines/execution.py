@@ -15,6 +15,11 @@ Offsets = dict[str, dict[int, int]]
 class RunningJob(Protocol):
     """A started job."""
 
+    @property
+    def starting_ms(self) -> int:
+        """The wall clock when its first query was told to start, planned and compiled."""
+        ...
+
     def reads(self) -> dict[str, list[str]]:
         """Query → the topics it reads."""
         ...

@@ -63,9 +63,8 @@ class JobProcess:
             application = get_application(job.application)
             if job.stop_after:
                 application = application.stopped_after(job.stop_after)
-            starting_ms = time.time_ns() // 1_000_000
-            self._running = self._session.start(application, job)
-            self._job_status.say("started", starting_ms=starting_ms, reads=self._running.reads())
+            self._running = running = self._session.start(application, job)
+            self._job_status.say("started", starting_ms=running.starting_ms, reads=running.reads())
         except Exception as error:
             self._failed(error)
 

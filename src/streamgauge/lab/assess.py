@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -22,8 +21,9 @@ from streamgauge.measure.resources import summarise_resources
 from streamgauge.measure.throughput import Throughput, measure_throughput
 from streamgauge.measure.validity import TrialFacts, Validity, assess
 from streamgauge.measure.window import measured_window
-from streamgauge.model import Expected, Output, Trial, Verdict, wanted
+from streamgauge.model import Expected, Output, StreamgaugeError, Trial, UserError, Verdict, wanted
 from streamgauge.places import parse_place
+from streamgauge.store.tables import attach, detach, quoted
 from streamgauge.streams.reference import open_source
 from streamgauge.verify.decode import decode_outputs
 from streamgauge.verify.events import Events
@@ -117,9 +117,7 @@ def _write_inputs(conductor: Conductor, done: Conducted, phase: Phase) -> tuple[
 
 
 def _judge(conductor: Conductor, done: Conducted, output: Output, events: Events) -> _Judged:
-    parameters = done.application.bind(conductor.trial.parameters)
-    expected = output.oracle(events, **wanted(output.oracle, parameters))
-    expected = _materialised(expected, events.connection, output.stage)
+    expected = _expected(conductor, done, output, events)
     decoded = decode_outputs(
         read_records(conductor.lab.cluster, done.outputs[output.stage]),
         output,
@@ -140,10 +138,20 @@ def _judge(conductor: Conductor, done: Conducted, output: Output, events: Events
     return _Judged(Answer(decoded.path, output.matching, expected.touches), verdict)
 
 
-def _materialised(expected: Expected, connection: duckdb.DuckDBPyConnection, stage: str) -> Expected:
-    """Run the oracle's queries once: rows are read by the decoder, the judge and the figures."""
-    table = f"oracle_{stage}"
-    expected.rows.create(table)
+def _expected(conductor: Conductor, done: Conducted, output: Output, events: Events) -> Expected:
+    """The oracle's answer, its query run once: rows are read by the decoder, the judge and the figures."""
+    parameters = done.application.bind(conductor.trial.parameters)
+    connection, table = events.connection, f"oracle_{output.stage}"
+    try:
+        expected = output.oracle(events, **wanted(output.oracle, parameters))
+        attach(connection, "oracle_rows", expected.rows)
+        connection.execute(f"create or replace table {quoted(table)} as select * from oracle_rows")
+        detach(connection, "oracle_rows")
+    except StreamgaugeError:
+        raise
+    except Exception as error:
+        said = str(error).strip().partition("\n")[0] or type(error).__name__
+        raise UserError(f"the oracle of '{output.stage}' failed: {said}", "Correct the oracle and run again") from error
     return replace(expected, rows=connection.table(table))
 
 

@@ -67,10 +67,14 @@ class Conductor:
         self.application = resolved(trial.found_at, trial.stop_after)
         self.engine = get_engine(trial.engine)
         self.load = publishing_load(trial.load, warmup_s)
-        self.deadline = time.monotonic() + lab.request.timeout_s
+        self.deadline = time.monotonic() + lab.request.timeout_s + self._schedule_s()
         self.topics: list[str] = []
         self.sampler = Sampler()
         self._publishers: dict[str, PublisherProcess] = {}
+
+    def _schedule_s(self) -> float:
+        """How long publishing takes by the schedule, which the time-out does not count."""
+        return float(self.load.due_s([self.trial.events - 1])[0]) + (COLD_PASS_S if self.warmup_s else 0.0)
 
     def conduct(self) -> Conducted:
         """Publish, run, wait for the end; topics stay until `clean_up`."""
@@ -209,26 +213,28 @@ class Conductor:
         return handle
 
     def _wait_for_end(self, process: JobProcess, handle: JobHandle, done: Conducted, show: Callable[[], None]) -> None:
-        """The end (BO21): all input committed and the output silent for a stated time."""
+        """The end (BO21): all input committed and the output silent for a stated time.
+
+        The input has its final length by now, so until all is committed the log is not asked for anything.
+        """
+        lengths = {where.topic: self.lab.cluster.end_offsets(where.topic) for where in done.inputs.values()}
         ends: dict[str, dict[int, int]] = {}
-        grown_at = time.monotonic()
-        consumed_at: float | None = None
+        silent_since: float | None = None
         try:
-            while True:
+            while silent_since is None or time.monotonic() - silent_since < SILENCE_S:
                 self._look(process, handle)
                 show()
-                now = {topic: self.lab.cluster.end_offsets(topic) for topic in done.outputs.values()}
-                if now != ends:
-                    ends, grown_at = now, time.monotonic()
-                if consumed_at is None and handle.consumed(self.lab.cluster.end_offsets):
-                    consumed_at = time.monotonic()
-                if consumed_at is not None and time.monotonic() - max(grown_at, consumed_at) >= SILENCE_S:
-                    break
+                if silent_since is not None or handle.consumed(
+                    lambda topic: lengths.get(topic) or self.lab.cluster.end_offsets(topic)
+                ):
+                    now = self._output_ends(done)
+                    if silent_since is None or now != ends:
+                        ends, silent_since = now, time.monotonic()
         except _TrialTimeoutError:
-            if consumed_at is None and not any(sum(e.values()) for e in ends.values()):
+            ends = self._output_ends(done)
+            if not any(sum(e.values()) for e in ends.values()):
                 raise
-            done.ended_in_time = consumed_at is not None
-            done.output_still_growing = consumed_at is not None
+            done.ended_in_time = done.output_still_growing = silent_since is not None
         self._stop_job(process, handle)
         done.progress = handle.progress
         done.end = {
@@ -237,6 +243,9 @@ class Conductor:
             "silence_s": SILENCE_S,
             "output_records": sum(sum(e.values()) for e in ends.values()),
         }
+
+    def _output_ends(self, done: Conducted) -> dict[str, dict[int, int]]:
+        return {topic: self.lab.cluster.end_offsets(topic) for topic in done.outputs.values()}
 
     def _stop_job(self, process: JobProcess, handle: JobHandle) -> None:
         process.stop_job()
@@ -266,7 +275,7 @@ class Conductor:
                     raise LogError(f"the publisher lost the log: {failure}", "Check the broker and run again")
         if time.monotonic() > self.deadline:
             raise _TrialTimeoutError(
-                f"the trial did not end within {self.lab.request.timeout_s:.0f} s",
+                f"the trial did not end within {self.lab.request.timeout_s:.0f} s beyond its schedule",
                 "Give a longer --timeout, fewer events or a lower rate",
             )
 

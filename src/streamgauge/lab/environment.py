@@ -11,15 +11,14 @@ from typing import Any
 from streamgauge.engines import get_engine
 from streamgauge.lab.job_process import JobProcess
 from streamgauge.lab.request import RunRequest
-from streamgauge.log.broker import EmbeddedBroker
+from streamgauge.log.broker import JVM_FLAGS, SETTINGS, EmbeddedBroker
 from streamgauge.log.cluster import Cluster
 from streamgauge.log.configuration import Configuration, read_configuration
 from streamgauge.log.round_trip import measure_round_trip
 from streamgauge.model import LogError
 from streamgauge.places import parse_place
 from streamgauge.provision.guard import Guard
-from streamgauge.provision.jars import jar_paths
-from streamgauge.provision.java import find_java
+from streamgauge.provision.jars import jar_paths, missing_jars
 from streamgauge.provision.work import WorkFolder, sweep
 
 
@@ -46,7 +45,9 @@ class Laboratory:
         return self
 
     def _open(self) -> None:
-        find_java()
+        lacking = [jar for group in ("broker", "spark") for jar in missing_jars(group)]
+        if lacking:
+            self._note(f"fetching {len(lacking)} jars, once")
         for name in sweep():
             self._note(f"removed what an earlier command left behind: {name}")
         folder = WorkFolder.create(self.run)
@@ -59,6 +60,7 @@ class Laboratory:
             self.cluster = Cluster(self.request.kafka, self.configuration.settings, replication)
             self.cluster.check()
         else:
+            self._note("starting Kafka")
             self.broker = EmbeddedBroker(self.folder / "broker", self.guard)
             self._stack.callback(self.broker.stop)
             self.broker.start()
@@ -73,12 +75,8 @@ class Laboratory:
 
     def describe_log(self) -> dict[str, Any]:
         """The log's part of the run's record."""
-        kind = "embedded" if self.broker else "given"
-        settings: Mapping[str, str] = self.broker.settings if self.broker else {}
-        shown = {
-            k: v for k, v in settings.items() if not k.startswith(("log.dir", "listeners", "advertised", "control"))
-        }
-        return {"kind": kind, "settings": shown, "round_trip_ms": self.round_trip_ms}
+        embedded = {"kind": "embedded", "settings": dict(SETTINGS), "jvm": " ".join(JVM_FLAGS)}
+        return {**(embedded if self.broker else {"kind": "given"}), "round_trip_ms": self.round_trip_ms}
 
     def check_log(self) -> None:
         """Raise when the embedded broker is gone."""

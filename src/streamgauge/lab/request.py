@@ -40,6 +40,7 @@ class RunRequest:
     out: Path = Path("runs")
     keep: bool = False
     timeout_s: float = DEFAULT_TIMEOUT_S
+    """Longest time that one trial may take beyond the time in which its events are due."""
     thresholds: tuple[str, ...] = ()
     command: str = ""
 

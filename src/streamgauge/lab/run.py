@@ -26,6 +26,7 @@ from streamgauge.model.errors import (
     EXIT_USER,
     EXIT_WRONG_ANSWER,
 )
+from streamgauge.provision.java import find_java
 from streamgauge.provision.machine import describe_machine
 from streamgauge.provision.work import check_space, work_root
 from streamgauge.store.records import trial_record
@@ -36,10 +37,11 @@ def conduct_run(request: RunRequest, listener: Listener) -> RunOutcome:
     """Conduct every trial of a request; an engine that fails in one does not stop the others."""
     trials = plan(request)
     check_space(work_root(), needed_bytes(trials))
+    find_java()
     writer = RunStore(request.out).create(command=request.command, machine=describe_machine(), trials=len(trials))
     listener.planned(writer.id, trials)
     records: list[dict[str, Any]] = []
-    status = "interrupted"
+    status = "failed"
     try:
         with Laboratory(writer.id, request, listener.note) as lab:
             writer.describe(log=lab.describe_log())
@@ -51,11 +53,13 @@ def conduct_run(request: RunRequest, listener: Listener) -> RunOutcome:
                     listener.note("the broker is gone: the remaining trials were not run")
                     break
         status = "complete" if len(records) == len(trials) else "failed"
-    except StreamgaugeError:
-        status = "failed"
+    except KeyboardInterrupt:
+        status = "interrupted"
         raise
     finally:
         writer.finish(status)
+        if status == "failed":
+            writer.discard()
     return RunOutcome(writer.id, writer.folder, tuple(records), exit_code(records))
 
 

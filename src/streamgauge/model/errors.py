@@ -10,6 +10,8 @@ EXIT_ENGINE = 5
 EXIT_THRESHOLD = 99
 EXIT_INTERRUPTED = 130
 
+MOST_NAMES_SHOWN = 20
+
 
 class StreamgaugeError(Exception):
     """A failure with a one-line cause, the way out, and an exit code."""
@@ -50,5 +52,7 @@ def unknown(kind: str, name: str, known: list[str]) -> UserError:
     import difflib
 
     near = difflib.get_close_matches(name, known, n=1)
+    if near and len(known) > MOST_NAMES_SHOWN:
+        return UserError(f"unknown {kind} '{name}'", f"Did you mean '{near[0]}'?")
     guess = f"Did you mean '{near[0]}'? " if near else ""
     return UserError(f"unknown {kind} '{name}'", f"{guess}Known: {', '.join(sorted(known)) or 'none'}")

@@ -108,13 +108,28 @@ def remarks(records: Sequence[Record]) -> list[Text]:
     return found
 
 
+def requirements(records: Sequence[Record]) -> list[Text]:
+    """The two requirements on the log (SB3), each in one line over all trials."""
+    checked = [each for record in records for each in record.get("requirements") or []]
+    found = []
+    for name in in_order(each["name"] for each in checked):
+        told = [each["met"] for each in checked if each["name"] == name and each["met"] is not None]
+        if told:
+            held = all(told)
+            words = f"{name}: in {sum(told)} of {len(told)} trial{'' if len(told) == 1 else 's'}"
+            found.append(Text.assemble((f"{mark(held)} ", "green" if held else "red"), words))
+    return found
+
+
 def print_summary(records: Sequence[Record], problems: Sequence[str] = (), stream: TextIO | None = None) -> None:
     """The table, the remarks, what could not be read, and the one-sentence answer."""
     out = console(stream)
     if records:
         out.print(summary_table(records, out.width))
-    for remark in [*remarks(records), *(_remark("red", "not read", problem) for problem in problems)]:
-        out.print(remark)
+    for line in [*requirements(records), *remarks(records)]:
+        out.print(line)
+    for problem in problems:
+        out.print(_remark("red", "not read", problem))
     out.print(Text(answer(records), "bold"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import secrets
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -63,6 +64,11 @@ class RunWriter:
         """Add facts of the whole run that were not known when it began."""
         self.run = {**self.run, **plain(facts)}
         write_json(self.folder / "run.json", self.run)
+
+    def discard(self) -> None:
+        """Take the run back, if nothing was stored in it: a command that could not even begin is no run."""
+        if not (self.folder / "trials").exists():
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def finish(self, status: str) -> None:
         """Say how the run ended: complete, interrupted or failed."""

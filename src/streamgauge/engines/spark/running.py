@@ -37,10 +37,12 @@ class SparkRunningJob:
         self._sink = {**kafka, **engine.sink_options(values)}
         self._trigger = engine.trigger(values)
         self._started: list[tuple[Query, StreamingQuery]] = []
+        self.starting_ms = 0
         self._reported: dict[str, int] = {}
 
     def start(self) -> None:
         """Start every query; if one is refused the ones before it are stopped."""
+        self.starting_ms = time.time_ns() // 1_000_000
         try:
             for query in self._plan:
                 self._started.append((query, self._start(query)))
