@@ -51,6 +51,19 @@ def test_each_refuses_more_rows_than_ids_can_tell_apart(spark, origin_type):
         each(rows, "items", "item").collect()
 
 
-def test_latest_origin_compares_the_instant_first(spark, origin_type, rows_of):
-    rows = _frame(spark, origin_type, ("a", [], (50, 1, 7, 0)), ("a", [], (49, 2, 99, 0)), ("a", [], (50, 0, 9, 0)))
-    assert rows_of(rows.groupBy("shop").agg(latest_origin()), "shop", "origin") == [("a", (50, 1, 7, 0))]
+def test_latest_origin_compares_the_instant_first_and_then_the_offset(spark, origin_type, rows_of):
+    rows = _frame(spark, origin_type, ("a", [], (50, 1, 7, 3)), ("a", [], (49, 2, 99, 0)), ("a", [], (50, 0, 9, 4)))
+    assert rows_of(rows.groupBy("shop").agg(latest_origin()), "shop", "origin") == [("a", (50, 0, 9, 0))]
+
+
+def test_latest_origin_keeps_large_offsets_partitions_and_instants_whole(spark, origin_type, rows_of):
+    late, far = 4_102_444_800_000, 2**47 + 5
+    rows = _frame(spark, origin_type, ("a", [], (late, 30_000, far, 0)), ("a", [], (late - 1, 0, far + 9, 0)))
+    assert rows_of(rows.groupBy("shop").agg(latest_origin()), "shop", "origin") == [("a", (late, 30_000, far, 0))]
+
+
+def test_latest_origin_leaves_spark_its_hash_aggregation(spark, origin_type):
+    rows = _frame(spark, origin_type, ("a", [], (50, 1, 7, 0)))
+    plan = rows.groupBy("shop").agg(latest_origin())._jdf.queryExecution().executedPlan().toString()
+    assert "HashAggregate" in plan
+    assert "SortAggregate" not in plan

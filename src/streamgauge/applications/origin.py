@@ -13,9 +13,28 @@ reports as an error as well.
 """
 
 
+OFFSET_BITS_IN_ORDER = 21
+OFFSET_BITS = 48
+
+
 def latest_origin() -> Column:
-    """The aggregate that gives a group the origin of its latest input, under the name that the next stage needs."""
-    return fn.max("origin").alias("origin")
+    """The aggregate that gives a group the origin of its latest input, under the name that the next stage needs.
+
+    A maximum of structs would make Spark sort every batch; whole numbers keep its hash aggregation. Latest is by append
+    time, then offset: the low 21 bits stand for the offset, so two inputs of one millisecond may swap places where a
+    partition passes a multiple of 2,097,152.
+    """
+    origin = fn.col("origin")
+    low_bits = origin["offset"].bitwiseAND(fn.lit((1 << OFFSET_BITS_IN_ORDER) - 1))
+    order = fn.shiftleft(origin["append_ms"], OFFSET_BITS_IN_ORDER).bitwiseOR(low_bits)
+    event = fn.shiftleft(origin["partition"].cast("bigint"), OFFSET_BITS).bitwiseOR(origin["offset"])
+    latest = fn.max_by(event, order)
+    return fn.struct(
+        fn.shiftright(fn.max(order), OFFSET_BITS_IN_ORDER).alias("append_ms"),
+        fn.shiftright(latest, OFFSET_BITS).cast("int").alias("partition"),
+        latest.bitwiseAND(fn.lit((1 << OFFSET_BITS) - 1)).alias("offset"),
+        fn.lit(0).alias("ordinal"),
+    ).alias("origin")
 
 
 def each(rows: DataFrame, array_column: str | Column, name: str, *keep: str) -> DataFrame:

@@ -145,8 +145,8 @@ def _answered_per_key(connection: duckdb.DuckDBPyConnection, matching: LatestPer
 
 
 def _instant_order(append_ms: str, partition: str, offset: str) -> str:
-    """SQL: one number that orders inputs as 'latest' does: by append time, then partition, then offset."""
-    return f"(({append_ms})::hugeint << 64) + (({partition})::hugeint << 44) + {offset}"
+    """SQL: one number that orders inputs as 'latest' does: by append time, then offset, then partition."""
+    return f"(({append_ms})::hugeint << 64) + (({offset})::hugeint << 20) + {partition}"
 
 
 def _summed_up(connection: duckdb.DuckDBPyConnection, window: Window, max_samples: int) -> Latencies:
