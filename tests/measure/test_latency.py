@@ -48,14 +48,14 @@ def test_the_warm_up_is_left_out_of_the_figures_but_its_median_is_kept(connectio
     found = latencies(connection, events, [Answer(outputs, PER_EVENT)], warmup_events=6)
     assert found.event.as_dict()["max"] == 7
     assert found.event.n == 3
-    assert found.warmup_last_third_p50_ms == 100
+    assert found.warmup_last_half_p50_ms == 100
 
 
-def test_fifths_are_of_the_measured_events(connection) -> None:
+def test_thirds_are_of_the_measured_events(connection) -> None:
     events = events_of([(0, i, 1000 + i, None) for i in range(12)])
     outputs = outputs_of([(1000 + i + i * 10, 1000 + i, 0, i, "w") for i in range(12)])
     found = latencies(connection, events, [Answer(outputs, PER_EVENT)], warmup_events=2)
-    assert (found.first_fifth_p50_ms, found.last_fifth_p50_ms) == (20, 100)
+    assert (found.first_third_p50_ms, found.last_third_p50_ms) == (30, 100)
 
 
 def test_a_negative_latency_is_counted_and_kept_in_the_samples(connection) -> None:

@@ -17,8 +17,8 @@ GOOD = TrialFacts(
     warmup_events=20,
     warmup_p50_ms=30,
     measured_p50_ms=5,
-    first_fifth_p50_ms=5,
-    last_fifth_p50_ms=5,
+    first_third_p50_ms=5,
+    last_third_p50_ms=5,
 )
 
 
@@ -36,8 +36,8 @@ def test_a_good_trial_is_valid_and_says_nothing() -> None:
         ({"events_in_log": 99}, "100 events were published, but 99 are in the log"),
         ({"ended_in_time": False}, "not consumed in the time allowed"),
         ({"output_still_growing": True}, "still growing at the end"),
-        ({"warmup_p50_ms": 31}, "last third was 31 ms, above 2 × the measured 5 ms + 20 ms"),
-        ({"first_fifth_p50_ms": 111}, "still fell from 111 ms in the first fifth of the measured events to 5 ms"),
+        ({"warmup_p50_ms": 31}, "last half was 31 ms, above 2 × the measured 5 ms + 20 ms"),
+        ({"first_third_p50_ms": 111}, "still fell from 111 ms in the first third of the measured events to 5 ms"),
     ],
 )
 def test_each_rule_invalidates_in_words(change, reason) -> None:
@@ -58,10 +58,10 @@ def test_a_load_that_is_not_constant_has_no_rule_for_its_warm_up() -> None:
 
 
 def test_overload_warns_and_does_not_invalidate() -> None:
-    assert assess(replace(GOOD, last_fifth_p50_ms=515)).warnings == []
-    found = assess(replace(GOOD, last_fifth_p50_ms=516))
+    assert assess(replace(GOOD, last_third_p50_ms=515)).warnings == []
+    found = assess(replace(GOOD, last_third_p50_ms=516))
     assert found.valid
-    assert "rose from 5 ms in the first fifth of the measured events to 516 ms" in found.warnings[0]
+    assert "rose from 5 ms in the first third of the measured events to 516 ms" in found.warnings[0]
 
 
 def test_what_cannot_be_told_is_said() -> None:

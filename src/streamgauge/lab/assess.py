@@ -167,10 +167,10 @@ def _validity(trial: Trial, done: Conducted, in_log: int, latencies: Latencies) 
             output_still_growing=done.output_still_growing,
             load_is_constant=trial.load.startswith("constant:"),
             warmup_events=trial.warmup_events,
-            warmup_p50_ms=latencies.warmup_last_third_p50_ms,
+            warmup_p50_ms=latencies.warmup_last_half_p50_ms,
             measured_p50_ms=latencies.event.percentiles["p50"],
-            first_fifth_p50_ms=latencies.first_fifth_p50_ms,
-            last_fifth_p50_ms=latencies.last_fifth_p50_ms,
+            first_third_p50_ms=latencies.first_third_p50_ms,
+            last_third_p50_ms=latencies.last_third_p50_ms,
             negative_latencies=sum(latencies.negative.values()),
         )
     )

@@ -40,9 +40,9 @@ class Latencies:
     event: Quantiles
     output: Quantiles
     due: Quantiles
-    warmup_last_third_p50_ms: int | None
-    first_fifth_p50_ms: int | None
-    last_fifth_p50_ms: int | None
+    warmup_last_half_p50_ms: int | None
+    first_third_p50_ms: int | None
+    last_third_p50_ms: int | None
 
     @property
     def samples_kept(self) -> bool:
@@ -184,16 +184,16 @@ def _samples(connection: duckdb.DuckDBPyConnection, measured: str, max_samples: 
 
 def _medians_over_time(connection: duckdb.DuckDBPyConnection, window: Window) -> dict[str, Any]:
     first, measured_indices = window.warmup_events, window.last_index - window.warmup_events + 1
-    fifth = f'("index" - {first}) * 5 // {measured_indices}'
+    third = f'("index" - {first}) * 3 // {measured_indices}'
     median = "quantile_disc(greatest(latency_ms, 0), 0.5)"
     found = one_row(
         connection,
         f"""
-        select {median} filter ("index" < {first} and "index" * 3 >= {first} * 2),
-               {median} filter ("index" >= {first} and {fifth} = 0),
-               {median} filter ("index" >= {first} and {fifth} = 4)
+        select {median} filter ("index" < {first} and "index" * 2 >= {first}),
+               {median} filter ("index" >= {first} and {third} = 0),
+               {median} filter ("index" >= {first} and {third} = 2)
         from latency_sample where kind = 'event'
         """,
     )
-    names = ("warmup_last_third_p50_ms", "first_fifth_p50_ms", "last_fifth_p50_ms")
+    names = ("warmup_last_half_p50_ms", "first_third_p50_ms", "last_third_p50_ms")
     return {name: None if value is None else int(value) for name, value in zip(names, found, strict=True)}

@@ -24,10 +24,10 @@ class TrialFacts:
     load_is_constant: bool
     warmup_events: int
     warmup_p50_ms: float | None
-    """Over the last third of the warm-up."""
+    """Over the last half of the warm-up: long enough that one pause of a real-time batch does not decide it."""
     measured_p50_ms: float | None
-    first_fifth_p50_ms: float | None
-    last_fifth_p50_ms: float | None
+    first_third_p50_ms: float | None
+    last_third_p50_ms: float | None
     negative_latencies: int = 0
 
 
@@ -69,7 +69,7 @@ def _judge_warmup(facts: TrialFacts, reasons: list[str], warnings: list[str]) ->
     last, measured = facts.warmup_p50_ms, facts.measured_p50_ms
     record: dict[str, Any] = {
         "events": facts.warmup_events,
-        "last_third_p50_ms": last,
+        "last_half_p50_ms": last,
         "measured_p50_ms": measured,
         "settled": None,
     }
@@ -85,7 +85,7 @@ def _judge_warmup(facts: TrialFacts, reasons: list[str], warnings: list[str]) ->
         reasons.append(falling)
     if last > limit:
         reasons.append(
-            f"the warm-up did not settle: the median event latency of its last third was {last:g} ms, "
+            f"the warm-up did not settle: the median event latency of its last half was {last:g} ms, "
             f"above {WARMUP_FACTOR} × the measured {measured:g} ms + {WARMUP_SLACK_MS} ms"
         )
     return record
@@ -93,21 +93,21 @@ def _judge_warmup(facts: TrialFacts, reasons: list[str], warnings: list[str]) ->
 
 def _still_falling(facts: TrialFacts) -> str | None:
     """A backlog from the start-up may outlive the warm-up: then latency falls through the measured window."""
-    first, last = facts.first_fifth_p50_ms, facts.last_fifth_p50_ms
+    first, last = facts.first_third_p50_ms, facts.last_third_p50_ms
     if first is None or last is None or first <= WARMUP_FACTOR * last + FALLING_SLACK_MS:
         return None
     return (
-        f"the warm-up did not settle: the median event latency still fell from {first:g} ms in the first fifth of the "
+        f"the warm-up did not settle: the median event latency still fell from {first:g} ms in the first third of the "
         f"measured events to {last:g} ms in the last"
     )
 
 
 def _warn_of_overload(facts: TrialFacts, warnings: list[str]) -> None:
-    first, last = facts.first_fifth_p50_ms, facts.last_fifth_p50_ms
+    first, last = facts.first_third_p50_ms, facts.last_third_p50_ms
     if first is None or last is None:
         return
     if last > OVERLOAD_FACTOR * first + OVERLOAD_SLACK_MS:
         warnings.append(
-            f"overloaded: the median event latency rose from {first:g} ms in the first fifth of the measured events "
+            f"overloaded: the median event latency rose from {first:g} ms in the first third of the measured events "
             f"to {last:g} ms in the last"
         )
