@@ -61,6 +61,11 @@ class JobSession(Protocol):
 class ExecutableEngine(Engine, Protocol):
     """An engine that can be run."""
 
+    @property
+    def warming(self) -> Mapping[str, str]:
+        """Settings for a discarded pass, in which what is rare in a trial, such as a checkpoint, must happen too."""
+        ...
+
     def knows(self, setting: str) -> bool:
         """Whether this engine has a setting of that name."""
         ...

@@ -40,5 +40,6 @@ ENGINE = SparkEngine(
     },
     source={"kafka.fetch.max.wait.ms": "10"},
     missing=_MISSING,
+    warming={"batch-duration": "2s"},
     holds_slots=True,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -175,7 +175,7 @@ class Conductor:
     def _discarded_time(self, process: JobProcess) -> None:
         """The same job at the same load over other events for a fixed time: what a cold JVM says is not a figure."""
         inputs, outputs = self._make_inputs("cold-"), self._make_topics("cold-out")
-        handle = self._run_job(process, "cold", inputs, outputs)
+        handle = self._run_job(process, "cold", inputs, outputs, self.engine.warming)
         load = parse_load(self.trial.load)
         events = math.ceil(load.events_by(COLD_PASS_S + (load.job_starts_at_s or 0.0)))
         events = min(max(events, 1), COLD_PASS_MOST_EVENTS)
@@ -189,7 +189,12 @@ class Conductor:
         self._drop([where.topic for where in inputs.values()] + list(outputs.values()))
 
     def _run_job(
-        self, process: JobProcess, name: str, inputs: dict[str, InputTopic], outputs: dict[str, str]
+        self,
+        process: JobProcess,
+        name: str,
+        inputs: dict[str, InputTopic],
+        outputs: dict[str, str],
+        settings: Mapping[str, str] | None = None,
     ) -> JobHandle:
         between = {cut: self._make_topic(f"{name}-between-{cut}") for cut in self.application.cuts}
         options = self.lab.cluster.spark_options()
@@ -204,7 +209,7 @@ class Conductor:
             checkpoint=str(self.folder / f"checkpoint-{name}"),
             status_path=str(self.folder / f"status-{name}.jsonl"),
             parameters=self.trial.parameters,
-            settings=self.trial.settings,
+            settings={**self.trial.settings, **(settings or {})},
             stop_after=self.trial.stop_after,
         )
         handle = process.run(job)

@@ -41,6 +41,8 @@ class SparkEngine:
     source_settings: Mapping[str, str] = field(default_factory=dict)
     """Engine setting → option of the Kafka source that it sets when it is not empty."""
     state_store: str = "rocksdb"
+    warming: Mapping[str, str] = field(default_factory=dict)
+    """Settings for a discarded pass: the ends of batches must have been seen before a trial is measured."""
     missing: Mapping[Feature, Gap] = field(default_factory=dict)
     guarantee: Guarantee = Guarantee()
     holds_slots: bool = False
