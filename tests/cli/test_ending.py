@@ -12,7 +12,7 @@ import pytest
 
 from streamgauge.cli import ending, list_
 from streamgauge.model.errors import EngineError
-from tests.cli.conftest import Said
+from tests.cli.conftest import Said, signals_as_at_a_terminal
 
 Say = Callable[..., Said]
 
@@ -38,7 +38,11 @@ sys.exit(ended_orderly(work))
 )
 def test_a_signal_ends_in_order_even_when_it_comes_twice(number: signal.Signals, code: int) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", WAITING], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", WAITING],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=signals_as_at_a_terminal,
     )
     try:
         assert process.stdout is not None

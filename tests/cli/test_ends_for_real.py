@@ -14,6 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.cli.conftest import signals_as_at_a_terminal
+
 pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(300)]
 
 
@@ -32,6 +34,7 @@ class Command:
                 stderr=errors,
                 env={**os.environ, "STREAMGAUGE_WORK": str(self.work)},
                 start_new_session=True,
+                preexec_fn=signals_as_at_a_terminal,
             )
         self.family: list[psutil.Process] = []
 
