@@ -10,7 +10,7 @@ INSTALLED := $(VENV)/.streamgauge-installed
 FETCHED := $(VENV)/.streamgauge-jars
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench lock clean
+.PHONY: help setup demo test bench docs lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,10 @@ test: setup ## lint, types, import rules and tests
 
 bench: setup ## print the figures against bare scripts and Kafka's own tools
 	$(BIN)/python bench/run.py
+
+docs: setup ## write the generated pages again: the command line, and a page per application
+	$(BIN)/python -m streamgauge.cli.reference > docs/cli.md
+	$(BIN)/python -m streamgauge.report.application_pages docs/applications
 
 lock: setup ## pin newer versions: requirements.lock and the lock of the jars
 	@printf 'hatchling\neditables\n' | $(UV) pip compile pyproject.toml - --group dev --upgrade --universal \

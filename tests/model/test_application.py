@@ -47,13 +47,14 @@ def clean(lines: Any) -> Any:
     return [line.strip() for line in lines]
 
 
-def _shout_twice(clean: Any, *, mark: str) -> Any:
-    return [line.upper() + 2 * mark for line in clean]
-
-
-@stage(uses=("aggregate",), emits=Emits.UPDATES, key=("line",), variants={"twice": _shout_twice})
+@stage(uses=("aggregate",), emits=Emits.UPDATES, key=("line",))
 def shout(clean: Any, *, mark: str) -> Any:
     return [line.upper() + mark for line in clean]
+
+
+@shout.variant("twice", uses=("python-state",))
+def _shout_twice(clean: Any, *, mark: str) -> Any:
+    return [line.upper() + 2 * mark for line in clean]
 
 
 @stage
@@ -105,17 +106,17 @@ def test_two_things_of_one_name() -> None:
 
 def test_a_stage_that_reads_what_is_not_there() -> None:
     assert refusal(inputs={"lines": LINES}) == (
-        "application 'echo': stage 'join' reads 'clicks', which is no input and no earlier stage. "
+        "application 'echo': stage 'join' reads 'clicks', which is no input, no table and no earlier stage. "
         "Name its parameters after one of: clean, lines, shout"
     )
     assert refusal(inputs={}, stages=(clean,)) == (
-        "application 'echo': stage 'clean' reads 'lines', which is no input and no earlier stage. "
+        "application 'echo': stage 'clean' reads 'lines', which is no input, no table and no earlier stage. "
         "Name its parameters after one of: none"
     )
 
 
 def test_a_stage_cannot_read_a_later_one() -> None:
-    assert "stage 'shout' reads 'clean', which is no input and no earlier stage" in refusal(
+    assert "stage 'shout' reads 'clean', which is no input, no table and no earlier stage" in refusal(
         stages=(shout, clean, join, measure)
     )
 
@@ -252,7 +253,7 @@ def test_a_variant_is_the_same_stage_with_another_body() -> None:
     assert twice(["hey"], mark="?") == ["HEY??"]
     with pytest.raises(UserError) as caught:
         shout.using_variant("thrice")
-    assert str(caught.value) == "unknown variant of stage 'shout' 'thrice'. Did you mean 'twice'? Known: twice"
+    assert str(caught.value) == "unknown variant of stage 'shout' 'thrice'. Did you mean 'twice'? Known: default, twice"
 
 
 def test_a_function_gets_only_the_parameters_it_wants() -> None:

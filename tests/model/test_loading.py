@@ -85,7 +85,7 @@ def test_a_missing_import_names_what_is_missing(tmp_path: Path) -> None:
 def test_a_mistake_in_the_graph_is_told_in_its_own_words(tmp_path: Path) -> None:
     path = written(tmp_path, SOUND.replace("def keep(lines)", "def keep(rows)"))
     assert refusal(path) == (
-        "application 'mine': stage 'keep' reads 'rows', which is no input and no earlier stage. "
+        "application 'mine': stage 'keep' reads 'rows', which is no input, no table and no earlier stage. "
         "Name its parameters after one of: lines"
     )
 

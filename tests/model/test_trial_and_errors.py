@@ -10,6 +10,7 @@ import pytest
 from streamgauge.model import EngineError, LogError, StoreError, StreamgaugeError, Trial, UserError, unknown
 from streamgauge.model.errors import EXIT_ENGINE, EXIT_USER
 from streamgauge.model.job import InputTopic, Job
+from streamgauge.model.trial import without_password
 
 
 def test_a_trial_comes_back_from_json() -> None:
@@ -56,3 +57,9 @@ def test_an_unknown_name_is_met_with_what_is_known() -> None:
         "unknown engine 'spark-realtme'. Did you mean 'spark-realtime'? Known: flink, spark-realtime"
     )
     assert str(unknown("engine", "zzz", [])) == "unknown engine 'zzz'. Known: none"
+
+
+def test_a_password_is_neither_stored_nor_shown() -> None:
+    trial = Trial("a", "e", "preloaded", 1, 10, 0, sink="redis://me:secret@host:6379/0")
+    assert trial.as_dict()["sink"] == "redis://host:6379/0"
+    assert without_password("redis://host:6379") == "redis://host:6379"

@@ -9,6 +9,7 @@ from streamgauge.model.application import (
     Parameter,
     PerEvent,
     Stage,
+    Variant,
     stage,
     wanted,
 )
@@ -16,9 +17,10 @@ from streamgauge.model.engine import Engine, Gap, Guarantee, Place, Setting
 from streamgauge.model.errors import EngineError, LogError, StoreError, StreamgaugeError, UserError, unknown
 from streamgauge.model.load import Load, LoadKind
 from streamgauge.model.stream import Source, Stream
+from streamgauge.model.table import StoredTable
 from streamgauge.model.trial import Trial
 from streamgauge.model.verdict import Verdict
-from streamgauge.model.wire import Delimited, Field, FieldType, Json, Text, WireFormat
+from streamgauge.model.wire import Delimited, Field, FieldType, Json, Template, Text, WireFormat
 
 __all__ = [
     "Application",
@@ -44,11 +46,14 @@ __all__ = [
     "Source",
     "Stage",
     "StoreError",
+    "StoredTable",
     "Stream",
     "StreamgaugeError",
+    "Template",
     "Text",
     "Trial",
     "UserError",
+    "Variant",
     "Verdict",
     "WireFormat",
     "stage",

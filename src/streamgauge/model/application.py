@@ -10,6 +10,7 @@ from typing import Any, Literal, overload
 
 from streamgauge.model.errors import UserError, unknown
 from streamgauge.model.stream import Stream
+from streamgauge.model.table import StoredTable
 from streamgauge.model.wire import Json, WireFormat
 
 Frame = Any
@@ -24,8 +25,12 @@ Feature = Literal[
     "static-join",
     "python-udf",
     "python-state",
+    "row-updates",
 ]
-"""What a stage asks of an engine; an engine says which it has and names the gap for the rest."""
+"""What a stage asks of an engine; an engine says which it has and names the gap for the rest.
+
+`row-updates` is an aggregate that answers every row: an engine that gathers a batch answers once per key and batch.
+"""
 
 
 class Emits(Enum):
@@ -38,6 +43,14 @@ class Emits(Enum):
 
 
 @dataclass(frozen=True)
+class Variant:
+    """Another implementation of a stage, with what it asks of an engine."""
+
+    function: Callable[..., Frame]
+    uses: frozenset[Feature] = frozenset()
+
+
+@dataclass(frozen=True)
 class Stage:
     """A named step; positional parameters name what it reads, keyword-only ones are the application's parameters."""
 
@@ -47,7 +60,8 @@ class Stage:
     emits: Emits = Emits.ROWS
     key: tuple[str, ...] = ()
     """What the next stage groups by: the key of the topic when a cut is made after this stage."""
-    variants: Mapping[str, Callable[..., Frame]] = field(default_factory=dict)
+    variants: dict[str, Variant] = field(default_factory=dict)
+    """Tried in order by an engine that cannot run the stage as it is; a user may choose one by name."""
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -62,14 +76,37 @@ class Stage:
         return _keyword_only(self.function)
 
     def using_variant(self, name: str) -> Stage:
-        """The same stage with another implementation."""
+        """The same stage with that implementation and no other."""
+        if name == DEFAULT_VARIANT:
+            return replace(self, variants={})
         if name not in self.variants:
-            raise unknown(f"variant of stage '{self.name}'", name, list(self.variants))
-        return replace(self, function=self.variants[name])
+            raise unknown(f"variant of stage '{self.name}'", name, [DEFAULT_VARIANT, *self.variants])
+        chosen = self.variants[name]
+        return replace(self, function=chosen.function, uses=chosen.uses, variants={})
+
+    def variant(
+        self, name: str, uses: Iterable[Feature] = ()
+    ) -> Callable[[Callable[..., Frame]], Callable[..., Frame]]:
+        """Make a function a variant of this stage: `@count.variant("stateful", uses=("python-state",))`."""
+
+        def add(body: Callable[..., Frame]) -> Callable[..., Frame]:
+            if name == DEFAULT_VARIANT or name in self.variants:
+                raise UserError(f"stage '{self.name}' has two variants called '{name}'", "Rename one")
+            same = replace(self, function=body)
+            if same.reads != self.reads:
+                raise UserError(f"variant '{name}' of stage '{self.name}' reads other stages than '{self.name}'")
+            self.variants[name] = Variant(body, frozenset(uses))
+            return body
+
+        return add
 
     def __call__(self, *frames: Frame, **parameters: Any) -> Frame:
         """Apply the stage to frames, so that a stage can be tested like a function."""
         return self.function(*frames, **parameters)
+
+
+DEFAULT_VARIANT = "default"
+"""The stage's own function, for a user who wants it where an engine would choose another."""
 
 
 @overload
@@ -82,7 +119,6 @@ def stage(
     uses: Iterable[Feature] = (),
     emits: Emits = Emits.ROWS,
     key: tuple[str, ...] = (),
-    variants: Mapping[str, Callable[..., Frame]] | None = None,
 ) -> Callable[[Callable[..., Frame]], Stage]: ...
 
 
@@ -92,12 +128,11 @@ def stage(
     uses: Iterable[Feature] = (),
     emits: Emits = Emits.ROWS,
     key: tuple[str, ...] = (),
-    variants: Mapping[str, Callable[..., Frame]] | None = None,
 ) -> Stage | Callable[[Callable[..., Frame]], Stage]:
     """Make a function a stage: `@stage` or `@stage(uses=("aggregate",), emits=Emits.UPDATES)`."""
 
     def make(body: Callable[..., Frame]) -> Stage:
-        return Stage(body.__name__, body, frozenset(uses), emits, key, dict(variants or {}))
+        return Stage(body.__name__, body, frozenset(uses), emits, key)
 
     return make if function is None else make(function)
 
@@ -110,6 +145,13 @@ class PerEvent:
     """Every expected output belongs to one event and appears once."""
 
     values: tuple[str, ...]
+    key: tuple[str, ...] = ()
+    """Those of the values within which order is promised; outputs of one key go to one partition."""
+
+    def __post_init__(self) -> None:
+        missing = [name for name in self.key if name not in self.values]
+        if missing:
+            raise UserError(f"the key '{missing[0]}' of an answer per event is none of its values", "Add it to them")
 
 
 @dataclass(frozen=True)
@@ -134,8 +176,8 @@ class Expected:
     """LatestPerKey: partition, offset and key of every event that changes the key, for event latency."""
     late: int = 0
     """Events that the oracle leaves out because a watermark drops them."""
-    rejected: int = 0
-    """Events that the oracle leaves out because they are malformed."""
+    quality: Mapping[str, float] = field(default_factory=dict)
+    """What the right answer is worth against the events' labels: precision, recall, …"""
 
 
 @dataclass(frozen=True)
@@ -186,6 +228,15 @@ class Application:
     """Stages after which a topic lies, so that the rest runs as another query."""
     order: str = "free"
     """What order the answer depends on: free, or the words that say which."""
+    tables: Mapping[str, StoredTable] = field(default_factory=dict)
+    """Stored data: a stage reads it by this name as a frame at rest, an oracle as a table of this name."""
+    required: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Input → the fields without which an event of it is malformed; an input not named here: all that are not optional.
+
+    Every event that is not UTF-8 is malformed too.
+    """
+    deviations: tuple[str, ...] = ()
+    """Where this differs from the paper, a sentence each."""
 
     def __post_init__(self) -> None:
         _check_graph(self)
@@ -207,6 +258,12 @@ class Application:
         leaves = self.leaves()
         return tuple(o for o in self.outputs if o.stage in leaves)
 
+    def required_of(self, name: str) -> tuple[str, ...]:
+        """The fields without which an event of that input is malformed."""
+        if name in self.required:
+            return self.required[name]
+        return tuple(f.name for f in self.inputs[name].fields if not f.optional)
+
     def stopped_after(self, name: str) -> Application:
         """The same application cut after a stage that has an oracle of its own."""
         self.stage(name)
@@ -222,9 +279,19 @@ class Application:
         return replace(
             self,
             inputs={k: v for k, v in self.inputs.items() if k in read},
+            tables={k: v for k, v in self.tables.items() if k in read},
+            required={k: v for k, v in self.required.items() if k in read},
             stages=kept,
             outputs=tuple(o for o in self.outputs if o.stage == name),
             cuts=tuple(c for c in self.cuts if c in needed and c != name),
+        )
+
+    def with_variants(self, chosen: Mapping[str, str]) -> Application:
+        """The same application with these stages fixed to a variant: stage → name."""
+        for name in chosen:
+            self.stage(name)
+        return replace(
+            self, stages=tuple(s.using_variant(chosen[s.name]) if s.name in chosen else s for s in self.stages)
         )
 
     def bind(self, given: Mapping[str, str]) -> dict[str, Any]:
@@ -251,7 +318,7 @@ def _ancestors(application: Application, name: str) -> set[str]:
     todo = [name]
     while todo:
         current = todo.pop()
-        if current in needed or current in application.inputs:
+        if current in needed or current in application.inputs or current in application.tables:
             continue
         needed.add(current)
         todo.extend(application.stage(current).reads)
@@ -260,14 +327,14 @@ def _ancestors(application: Application, name: str) -> set[str]:
 
 def _check_graph(application: Application) -> None:
     where = f"application '{application.name}'"
-    known = set(application.inputs)
+    known = {*application.inputs, *application.tables}
     for each in application.stages:
         if each.name in known:
             raise UserError(f"{where}: two things are called '{each.name}'", "Rename the stage or the input")
         for read in each.reads:
             if read not in known:
                 raise UserError(
-                    f"{where}: stage '{each.name}' reads '{read}', which is no input and no earlier stage",
+                    f"{where}: stage '{each.name}' reads '{read}', which is no input, no table and no earlier stage",
                     f"Name its parameters after one of: {', '.join(sorted(known)) or 'none'}",
                 )
         for name in each.parameters:
@@ -290,6 +357,17 @@ def _check_graph(application: Application) -> None:
             f"{where}: leaf stage '{missing[0]}' has no output" if missing else f"{where} has no stages",
             "Every leaf needs an Output with an oracle: there is no figure without a verdict",
         )
+    _check_required(application, where)
     for cut in application.cuts:
         if cut not in stages or cut in application.leaves():
             raise UserError(f"{where}: cannot cut after '{cut}'", "A cut follows a stage that another stage reads")
+
+
+def _check_required(application: Application, where: str) -> None:
+    for name, fields in application.required.items():
+        if name not in application.inputs:
+            raise UserError(f"{where}: required names '{name}', which is no input")
+        known = [f.name for f in application.inputs[name].fields]
+        for each in fields:
+            if each not in known:
+                raise unknown(f"field of '{name}'", each, known)

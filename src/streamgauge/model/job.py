@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+DEAD_LETTERS = "dead-letters"
+"""The name of the query, and of the output, that holds malformed events."""
+
 
 @dataclass(frozen=True)
 class InputTopic:
@@ -36,6 +39,12 @@ class Job:
     parameters: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     stop_after: str | None = None
+    tables: Mapping[str, str] = field(default_factory=dict)
+    """Stored table → the Parquet file that holds its rows."""
+    dead_letters: str | None = None
+    """Topic for malformed events; without it they are dropped."""
+    sink: str | None = None
+    """The store that results are written to instead of their topics; the topics' names stand for places in it."""
 
     def write(self, path: Path) -> None:
         """Write the job file."""

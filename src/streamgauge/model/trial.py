@@ -7,6 +7,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
+def without_password(url: str) -> str:
+    """A URL as it may be stored and shown."""
+    scheme, mark, rest = url.partition("://")
+    place, slash, path = rest.partition("/")
+    return f"{scheme}{mark}{place.rpartition('@')[2]}{slash}{path}"
+
+
 @dataclass(frozen=True)
 class Trial:
     """Everything that decides a trial, as a value that prints, compares and is stored."""
@@ -25,13 +32,20 @@ class Trial:
     repeat: int = 1
     partitions: int = 2
     stop_after: str | None = None
-    data: str | None = None
+    data: Mapping[str, str] = field(default_factory=dict)
+    """Input or stored table → the recorded file that stands in for what would be generated."""
+    malformed: float = 0.0
+    """Share of the events that are spoiled on purpose."""
+    dead_letters: bool = False
+    """Whether malformed events are sent to a topic of their own; otherwise they are dropped."""
+    sink: str | None = None
+    """The store that results are written to instead of the log."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The trial as plain JSON values."""
-        return asdict(self)
+        """The trial as plain JSON values, without the user and password of its sink."""
+        return {**asdict(self), "sink": None if self.sink is None else without_password(self.sink)}
 
     @property
     def found_at(self) -> str:

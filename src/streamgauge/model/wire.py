@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 
@@ -23,6 +24,8 @@ class Field:
     name: str
     type: FieldType
     about: str = ""
+    optional: bool = False
+    """Whether an event may lack it; without one that is not optional an event is malformed."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,24 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Template:
+    """A line of text with fields in it, like `{host} [{time}] "{request}"`; a missing field is written as a hyphen.
+
+    A field ends where the text after it first appears; the last may be followed by the end of the line alone.
+    """
+
+    text: str
+
+    @property
+    def pieces(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the fields in order, and the texts before, between and after them."""
+        parts = re.split(r"\{(\w+)\}", self.text)
+        return tuple(parts[1::2]), tuple(parts[0::2])
+
+
+@dataclass(frozen=True)
 class Json:
     """One JSON object per record, a member per column."""
 
 
-WireFormat = Delimited | Text | Json
+WireFormat = Delimited | Text | Json | Template

@@ -24,10 +24,10 @@ from streamgauge.streams.vocabulary import SITE_COUNT, WORD_COUNT, sites, words
 
 FIELDS = (
     Field("user_id", FieldType.LONG, "anonymous number of the user"),
-    Field("query", FieldType.STRING, "one to five words"),
+    Field("query", FieldType.STRING, "one to five words", optional=True),
     Field("query_time", FieldType.TIMESTAMP, "when the query was sent"),
-    Field("item_rank", FieldType.LONG, "rank of the result that was clicked, if any"),
-    Field("click_url", FieldType.STRING, "site of the result that was clicked, if any"),
+    Field("item_rank", FieldType.LONG, "rank of the result that was clicked, if any", optional=True),
+    Field("click_url", FieldType.STRING, "site of the result that was clicked, if any", optional=True),
 )
 WIRE = Delimited("\t")
 

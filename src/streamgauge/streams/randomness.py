@@ -32,13 +32,24 @@ def mix(values: Bits) -> Bits:
     return values
 
 
+def _origin(seed: int, lane: int) -> int:
+    return _mixed((_mixed((seed * _GAMMA + 1) & _WORD) + lane * _MIX_A) & _WORD)
+
+
 def random_bits(seed: int, lane: int, start: int, count: int) -> Bits:
     """64 random bits for each index from start on; lanes of one seed are independent of each other."""
-    origin = _mixed((_mixed((seed * _GAMMA + 1) & _WORD) + lane * _MIX_A) & _WORD)
-    first = (origin + start * _GAMMA) & _WORD
+    first = (_origin(seed, lane) + start * _GAMMA) & _WORD
     counters = np.arange(count, dtype=np.uint64)
     counters *= np.uint64(_GAMMA)
     counters += np.uint64(first)
+    return mix(counters)
+
+
+def random_bits_at(seed: int, lane: int, indices: npt.NDArray[np.int64]) -> Bits:
+    """The same bits as `random_bits` gives, for indices in any order; an index below zero has bits of its own too."""
+    counters = indices.astype(np.uint64)
+    counters *= np.uint64(_GAMMA)
+    counters += np.uint64(_origin(seed, lane))
     return mix(counters)
 
 

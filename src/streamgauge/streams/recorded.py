@@ -17,7 +17,7 @@ import pyarrow.json
 
 from streamgauge.model.errors import UserError
 from streamgauge.model.stream import Source
-from streamgauge.model.wire import Delimited, Field, FieldType, Json, Text, WireFormat
+from streamgauge.model.wire import Delimited, Field, FieldType, Json, Template, Text, WireFormat
 from streamgauge.streams.schema import arrow_schema, column
 
 _WAY_OUT = "Give a file in the format of the stream, one event per line"
@@ -30,37 +30,61 @@ class RecordedEvents:
     events: pa.RecordBatch
     round_shift_s: int
     """How much later each round is: the file's span of time and one mean gap."""
+    ms_fields: tuple[str, ...] = ()
+    """Fields of whole numbers that are instants in milliseconds, and move with the timestamps."""
 
     def block(self, start: int, count: int) -> pa.RecordBatch:
         """Events start … start+count−1."""
         rounds, rows = np.divmod(np.arange(start, start + count, dtype=np.int64), self.events.num_rows)
         block = self.events.take(column(rows))
         shift = column(rounds * self.round_shift_s).cast(pa.duration("s"))
-        shifted = [pc.add(c, shift) if pa.types.is_timestamp(c.type) else c for c in block.columns]
+        shift_ms = column(rounds * self.round_shift_s * 1000)
+        shifted = []
+        for name, values in zip(block.schema.names, block.columns, strict=True):
+            if pa.types.is_timestamp(values.type):
+                values = pc.add(values, shift)
+            elif name in self.ms_fields:
+                values = pc.add(values, shift_ms)
+            shifted.append(values)
         return pa.RecordBatch.from_arrays(shifted, schema=self.events.schema)
 
 
-def recorded_source(path: Path, stream_fields: Sequence[Field], wire: WireFormat) -> Source:
-    """The events of a file in the stream's wire format, gzip too if its name ends in .gz; a header is skipped."""
+def recorded_source(
+    path: Path, stream_fields: Sequence[Field], wire: WireFormat, ms_fields: tuple[str, ...] = ()
+) -> Source:
+    """The events of a file in the stream's wire format, looped; `ms_fields` are instants in milliseconds."""
+    return looped(read_events(path, stream_fields, wire), ms_fields)
+
+
+def read_events(path: Path, fields: Sequence[Field], wire: WireFormat) -> pa.Table:
+    """The events of a file in the wire format, gzip too if its name ends in .gz; a header is skipped."""
     if not path.is_file():
         raise UserError(f"there is no file {path}", _WAY_OUT)
     try:
-        table = _read(path, stream_fields, wire)
+        table = _read(path, fields, wire)
     except (OSError, EOFError) as error:
         raise UserError(f"{path} cannot be read: {error}", "Check the file and its permissions") from None
     if table.num_rows == 0:
         raise UserError(f"{path} has no events", _WAY_OUT)
-    events = table.combine_chunks().to_batches()[0]
-    return RecordedEvents(events, _round_shift_s(events))
+    return table
 
 
-def _round_shift_s(events: pa.RecordBatch) -> int:
-    """The longest span of any timestamp field plus one mean gap, so that no field ever jumps back between rounds."""
+def looped(events: pa.Table, ms_fields: tuple[str, ...] = ()) -> RecordedEvents:
+    """The events again and again; `ms_fields` are instants in milliseconds."""
+    batch = events.combine_chunks().to_batches()[0]
+    return RecordedEvents(batch, _round_shift_s(batch, ms_fields), ms_fields)
+
+
+def _round_shift_s(events: pa.RecordBatch, ms_fields: tuple[str, ...]) -> int:
+    """The longest span of any instant plus one mean gap, so that no field ever jumps back between rounds."""
     spans: list[int] = []
-    for values in events.columns:
-        if pa.types.is_timestamp(values.type) and values.null_count < len(values):
+    for name, values in zip(events.schema.names, events.columns, strict=True):
+        if name not in ms_fields and not pa.types.is_timestamp(values.type):
+            continue
+        if values.null_count < len(values):
             limits = pc.min_max(values.cast(pa.int64()))
-            spans.append(int(limits["max"].as_py() - limits["min"].as_py()))
+            span = int(limits["max"].as_py() - limits["min"].as_py())
+            spans.append(-(-span // 1000) if name in ms_fields else span)
     if not spans:
         return 0
     span = max(spans)
@@ -76,19 +100,33 @@ def _read(path: Path, fields: Sequence[Field], wire: WireFormat) -> pa.Table:
             return _read_lines(path, fields, name)
         case Json():
             return _read_json(path, fields)
+        case Template():
+            return _read_template(path, fields, wire)
 
 
 def _opened(path: Path) -> gzip.GzipFile:
     return gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
-def _first_line(path: Path) -> str:
+def file_content(path: Path) -> bytes:
+    """All bytes of a file, packed or not."""
+    if not path.is_file():
+        raise UserError(f"there is no file {path}", "Check the path")
+    try:
+        with _opened(path) as file:
+            return file.read()
+    except (OSError, EOFError) as error:
+        raise UserError(f"{path} cannot be read: {error}", "Check the file and its permissions") from None
+
+
+def first_line(path: Path) -> str:
+    """The first line of a file, packed or not, without its end."""
     with _opened(path) as file:
         return file.readline().decode("utf-8", "replace").rstrip("\r\n")
 
 
 def _read_delimited(path: Path, fields: Sequence[Field], separator: str) -> pa.Table:
-    first = _first_line(path)
+    first = first_line(path)
     if not first:
         with _opened(path) as file:
             if not file.read(1 << 16).strip():
@@ -159,6 +197,27 @@ def _read_lines(path: Path, fields: Sequence[Field], name: str) -> pa.Table:
         return pa.table({name: pa.array(lines, pa.binary()).cast(pa.string())})
     except pa.ArrowInvalid:
         raise UserError(f"{path} is not UTF-8 text", "Convert the file and try again") from None
+
+
+def _read_template(path: Path, fields: Sequence[Field], template: Template) -> pa.Table:
+    lines = _read_lines(path, [Field("line", FieldType.STRING)], "line")["line"].combine_chunks()
+    names, between = template.pieces
+    pattern = "^" + re.escape(between[0])
+    pattern += "".join(f"(?P<{n}>.*?){re.escape(after)}" for n, after in zip(names, between[1:], strict=True)) + "$"
+    found = pc.extract_regex(lines, pattern)
+    if found.null_count:
+        first = int(pc.index(pc.is_null(found), True).as_py()) + 1
+        raise UserError(f"{path}, line {first} is not in the stream's format", f"Each line looks like {template.text}")
+    schema = arrow_schema(fields)
+    columns = []
+    for field in schema:
+        text = pc.struct_field(found, field.name)
+        missing = pc.or_(pc.equal(text, "-"), pc.equal(text, ""))
+        try:
+            columns.append(pc.if_else(missing, pa.scalar(None, text.type), text).cast(field.type))
+        except pa.ArrowInvalid as error:
+            raise _unreadable(path, str(error), f"{field.name} as {field.type}") from None
+    return pa.table(columns, schema=schema)
 
 
 def _unreadable(path: Path, message: str, wanted: str) -> UserError:

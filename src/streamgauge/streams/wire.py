@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from streamgauge.model.errors import UserError
 from streamgauge.model.stream import Stream
-from streamgauge.model.wire import Delimited, Json, Text
+from streamgauge.model.wire import Delimited, Json, Template, Text
 
 _SECONDS_PER_DAY = 86_400
 _CONTROL_CHARACTERS = [chr(code) for code in range(0x20)]
@@ -25,6 +25,8 @@ def encode(stream: Stream, batch: pa.RecordBatch) -> pa.BinaryArray:
             payload = _joined([text_of(c) for c in columns], separator)
         case Text(column):
             payload = pc.fill_null(text_of(_column(stream, batch, column)), "")
+        case Template():
+            payload = _filled(stream.wire, {f.name: text_of(c) for f, c in zip(stream.fields, columns, strict=True)})
         case Json():
             payload = _json_objects([f.name for f in stream.fields], columns)
     return payload.cast(pa.large_binary() if pa.types.is_large_string(payload.type) else pa.binary())
@@ -54,6 +56,15 @@ def _joined(texts: list[pa.StringArray], separator: str) -> pa.StringArray:
     if len(texts) == 1:
         return pc.fill_null(texts[0], "")
     return pc.binary_join_element_wise(*texts, separator, null_handling="replace", null_replacement="")
+
+
+def _filled(template: Template, texts: dict[str, pa.StringArray]) -> pa.StringArray:
+    """The template's line for each row; hazard: a text that holds what follows it in the template is not quoted."""
+    names, between = template.pieces
+    parts: list[pa.Array | pa.Scalar] = [pa.scalar(between[0])]
+    for name, after in zip(names, between[1:], strict=True):
+        parts += [pc.fill_null(texts[name], "-"), pa.scalar(after)]
+    return pc.binary_join_element_wise(*parts, "")
 
 
 @cache
@@ -123,9 +134,24 @@ def _json_value(column: pa.Array) -> pa.StringArray:
 
 
 def _json_escaped(text: pa.StringArray) -> pa.StringArray:
+    if _is_plain(text):
+        return text
     text = pc.replace_substring(text, "\\", "\\\\")
     text = pc.replace_substring(text, '"', '\\"')
     if pc.any(pc.match_substring_regex(text, "[\\x00-\\x1f]")).as_py():
         for character in _CONTROL_CHARACTERS:
             text = pc.replace_substring(text, character, f"\\u{ord(character):04x}")
     return text
+
+
+def _is_plain(text: pa.StringArray) -> bool:
+    """Whether no text has a character that JSON escapes: one look at all the bytes, where escaping takes four."""
+    _, offsets, data = text.buffers()
+    width = np.int64 if pa.types.is_large_string(text.type) else np.int32
+    places = np.frombuffer(offsets, width)[text.offset : text.offset + len(text) + 1] if offsets else np.zeros(1, width)
+    if data is None or places[-1] == places[0]:
+        return True
+    content = np.frombuffer(data, np.uint8)[places[0] : places[-1]]
+    if content.min() < 0x20:
+        return False
+    return not any(mark in content.tobytes() for mark in (b'"', b"\\"))
