@@ -30,6 +30,12 @@ class LiteralEvents:
             marks = ", ".join("?" * (len(row) + 1))
             self._connection.execute(f"insert into {name} values ({marks})", [index, *row])
 
+    def add_table(self, name: str, columns: str, rows: list[tuple[Any, ...]]) -> None:
+        """Create a stored table from rows of its columns."""
+        self._connection.execute(f"create table {name} ({columns})")
+        for row in rows:
+            self._connection.execute(f"insert into {name} values ({', '.join('?' * len(row))})", list(row))
+
     def sql(self, query: str) -> duckdb.DuckDBPyRelation:
         """A relation over the views."""
         return self._connection.sql(query)

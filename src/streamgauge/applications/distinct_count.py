@@ -65,4 +65,5 @@ APPLICATION = Application(
     outputs=(Output("size", size_of_the_set, LatestPerKey(("field",), {"distinct_values": "rises"})),),
     parameters={"field": field_of(STREAM, "user_id", "the field whose values are counted")},
     papers=("SB1",),
+    required={"searches": ("user_id",)},
 )

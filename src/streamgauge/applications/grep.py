@@ -35,4 +35,5 @@ APPLICATION = Application(
     outputs=(Output("grep", matching_lines, PerEvent(("line",)), Text("line")),),
     parameters={"pattern": Parameter("free", "the text to look for, letter by letter")},
     papers=("SB1",),
+    required={"searches": ()},
 )

@@ -29,4 +29,5 @@ APPLICATION = Application(
     stages=(identity,),
     outputs=(Output("identity", every_line, PerEvent(("line",)), Text("line")),),
     papers=("SB1",),
+    required={"searches": ()},
 )

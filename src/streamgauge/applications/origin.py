@@ -37,6 +37,20 @@ def latest_origin() -> Column:
     ).alias("origin")
 
 
+def newest_origin() -> Column:
+    """The aggregate that gives a group the origin of its input with the largest offset, exact without exception.
+
+    Only for groups whose inputs all lie in one partition: where the stream's key, or a part of it, is grouped by.
+    """
+    origin = fn.col("origin")
+    return fn.struct(
+        fn.max_by(origin["append_ms"], origin["offset"]).alias("append_ms"),
+        fn.max(origin["partition"]).alias("partition"),
+        fn.max(origin["offset"]).alias("offset"),
+        fn.lit(0).alias("ordinal"),
+    ).alias("origin")
+
+
 def each(rows: DataFrame, array_column: str | Column, name: str, *keep: str) -> DataFrame:
     """One row per element of an array, as column `name`, beside the columns to keep and an origin of its own.
 

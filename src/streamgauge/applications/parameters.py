@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -35,6 +36,35 @@ class Fraction(Parameter):
         value = float(super().parse(name, text))
         if not 0 < value <= 1:
             raise UserError(f"parameter '{name}' is {text}, which is not above 0 and at most 1", "Write it like 0.1")
+        return value
+
+
+@dataclass(frozen=True)
+class Positive(Parameter):
+    """A number above 0, whole if its default is."""
+
+    def parse(self, name: str, text: str) -> int | float:
+        """The text as a number above 0."""
+        value = super().parse(name, text)
+        assert isinstance(value, int | float)
+        if not 0 < value < math.inf:
+            raise UserError(f"parameter '{name}' is {text}, which is not above 0", f"Write it like {self.default}")
+        return value
+
+
+@dataclass(frozen=True)
+class WholeNumber(Parameter):
+    """A whole number between two others, both allowed."""
+
+    least: int = 1
+    most: int = 2**31 - 1
+
+    def parse(self, name: str, text: str) -> int:
+        """The text as a whole number that is not too small and not too large."""
+        value = super().parse(name, text)
+        assert isinstance(value, int)
+        if not self.least <= value <= self.most:
+            raise UserError(f"parameter '{name}' is {text}, which is not from {self.least} to {self.most}")
         return value
 
 

@@ -37,4 +37,5 @@ APPLICATION = Application(
     outputs=(Output("projection", field_of_every_line, PerEvent(("value",)), Text("value")),),
     parameters={"field": field_of(STREAM, "query", "the field to take out")},
     papers=("SB1",),
+    required={"searches": ("user_id",)},
 )

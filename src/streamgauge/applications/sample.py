@@ -48,4 +48,5 @@ APPLICATION = Application(
     outputs=(Output("sample", sampled_lines, PerEvent(("line",)), Text("line")),),
     parameters={"probability": Fraction(0.1, "share of the events that the sample keeps")},
     papers=("SB1",),
+    required={"searches": ()},
 )

@@ -78,4 +78,5 @@ APPLICATION = Application(
     ),
     parameters={"field": field_of(STREAM, "packet_size", "the field whose figures are taken", NUMBERS)},
     papers=("SB1",),
+    required={"flows": ("packet_size",)},
 )

@@ -16,10 +16,15 @@ from streamgauge.model import Application, Emits, Expected, LatestPerKey, Output
 from streamgauge.streams.aol_search import STREAM
 
 
+def words_in(rows: DataFrame, text: str) -> DataFrame:
+    """One row per word of a column; splitting at one character spares Spark a regular expression per event."""
+    return each(rows, fn.split(text, " "), "word").filter("word <> ''")
+
+
 @stage(key=("word",))
 def split(searches: DataFrame) -> DataFrame:
-    """One row per word of each query; splitting at one character spares Spark a regular expression per event."""
-    return each(searches, fn.split("query", " "), "word").filter("word <> ''")
+    """One row per word of each query."""
+    return words_in(searches, "query")
 
 
 @stage(uses=("aggregate",), emits=Emits.UPDATES)
@@ -28,30 +33,40 @@ def count(split: DataFrame) -> DataFrame:
     return split.groupBy("word").agg(fn.count("*").alias("seen"), latest_origin())
 
 
-def words_of_each_event(events: Any) -> Expected:
-    """Every word of every event, repeats included."""
+def every_word(events: Any, table: str, text: str) -> Expected:
+    """Every word in a column of every event, repeats included."""
     return Expected(
-        events.sql("""
-            from (select partition, "offset", unnest(string_split(query, ' ')) as word from searches)
+        events.sql(f"""
+            from (select partition, "offset", unnest(string_split({text}, ' ')) as word from {table})
             where word <> ''
         """)
     )
 
 
-def count_per_word(events: Any) -> Expected:
-    """How often each word occurs in all events; an event that holds a word twice touches it once."""
+def final_counts(events: Any, table: str, text: str) -> Expected:
+    """How often each word occurs in a column of all events; an event that holds a word twice touches it once."""
     return Expected(
-        rows=events.sql("""
+        rows=events.sql(f"""
             select word, count(*) as seen
-            from (select unnest(string_split(query, ' ')) as word from searches)
+            from (select unnest(string_split({text}, ' ')) as word from {table})
             where word <> ''
             group by word
         """),
-        touches=events.sql("""
-            from (select partition, "offset", unnest(list_distinct(string_split(query, ' '))) as word from searches)
+        touches=events.sql(f"""
+            from (select partition, "offset", unnest(list_distinct(string_split({text}, ' '))) as word from {table})
             where word <> ''
         """),
     )
+
+
+def words_of_each_event(events: Any) -> Expected:
+    """Every word of every query, repeats included."""
+    return every_word(events, "searches", "query")
+
+
+def count_per_word(events: Any) -> Expected:
+    """How often each word occurs in all queries."""
+    return final_counts(events, "searches", "query")
 
 
 APPLICATION = Application(
@@ -64,4 +79,5 @@ APPLICATION = Application(
         Output("count", count_per_word, LatestPerKey(("word",), {"seen": "rises"})),
     ),
     papers=("SB1",),
+    required={"searches": ("query",)},
 )
