@@ -17,6 +17,7 @@ from streamgauge.provision.jars import jar_paths
 from streamgauge.provision.java import find_java
 from streamgauge.provision.processes import end_process
 from streamgauge.provision.work import WorkFolder
+from tests.redis_server import running_redis
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -67,6 +68,13 @@ def topic(cluster: Cluster) -> Iterator[Callable[..., str]]:
 
     yield make
     cluster.delete_topics(made)
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory, guard: Guard) -> Iterator[str]:
+    """The URL of the session's Redis; what needs it is skipped where none can be had."""
+    with running_redis(tmp_path_factory.mktemp("redis"), guard) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ from streamgauge.model import (
     PerEvent,
     Stage,
     Stream,
+    Template,
     Text,
     UserError,
 )
@@ -159,3 +160,32 @@ def test_a_stage_without_its_key_is_told_what_it_returns(spark: Any) -> None:
     output = Output("count", unused_oracle, LatestPerKey(("user",), {"seen": "rises"}))
     with pytest.raises(UserError, match="returns no column 'user'"):
         encode_output(frame(spark), output)
+
+
+def test_a_template_line_becomes_fields_and_a_hyphen_is_missing(spark: Any) -> None:
+    from streamgauge.engines.spark.source import decode_stream
+
+    fields = (Field("user", FieldType.LONG), Field("query", FieldType.STRING))
+    lines = Stream("test", "a test", fields, Template('<{user}> "{query}" .'), synthetic=lambda seed: None)  # type: ignore[arg-type, return-value]
+    payloads = (b'<7> "a b" .', b'<-> "-" .', b'<8> "a" b" .', b"no such line", b'<7> "a b" . ', b"")
+    rows = decode_stream(kafka_records(spark, *payloads), lines, 0).collect()
+    assert [(r["user"], r["query"]) for r in rows[:3]] == [(7, "a b"), (None, None), (8, 'a" b')]
+    assert [r["query"] for r in rows[3:]] == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("wire", "good", "bad"),
+    [
+        (Delimited(";"), b"7;a;;", (b"7;a;", b";a;;", b"x;a;;", b"", b"\xff7;a;;")),
+        (Json(), b'{"user":7,"query":"a"}', (b'{"user":7,"query":', b'{"query":"a"}', b'{"user":"x"}', b"", b"\xff{}")),
+    ],
+)
+def test_malformed_records_are_left_out_and_kept_as_dead_letters(spark: Any, wire: Any, good: bytes, bad: Any) -> None:
+    from streamgauge.engines.spark.source import decode_stream, malformed_records
+
+    records = kafka_records(spark, good, *bad)
+    rows = decode_stream(records, stream(wire), 0, required=("user",)).collect()
+    assert [r["user"] for r in rows] == [7]
+    letters = malformed_records(records, stream(wire), 3, required=("user",)).collect()
+    assert [bytes.fromhex(r["bytes"]) for r in letters] == list(bad)
+    assert [tuple(r["origin"])[1:3] for r in letters] == [(4, 41 + i) for i in range(len(bad))]

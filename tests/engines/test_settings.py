@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from streamgauge.applications import get_application
 from streamgauge.engines import all_engines, get_engine
-from streamgauge.model import UserError
+from streamgauge.model import Application, Expected, Output, PerEvent, UserError, stage
+from streamgauge.streams.aol_search import STREAM
 
 
 def test_the_three_engines_are_found() -> None:
@@ -69,3 +72,38 @@ def test_a_real_time_query_holds_its_slots_and_a_micro_batch_does_not() -> None:
     assert get_engine("spark-realtime").slots_needed(wordcount, 2, {}) == 4
     assert get_engine("spark-realtime").slots_needed(wordcount, 2, {"shuffle-partitions": "6"}) == 8
     assert get_engine("spark-microbatch").slots_needed(wordcount, 2, {}) == 2
+
+
+@stage(uses=("aggregate", "row-updates"))
+def answer(searches: Any) -> Any:
+    raise AssertionError("not called")
+
+
+@answer.variant("stateful", uses=("python-state",))
+def _stateful(searches: Any) -> Any:
+    raise AssertionError("not called")
+
+
+def _per_event() -> Application:
+    output = Output("answer", lambda events: Expected(None), PerEvent(("query",)))
+    return Application("small", "?", {"searches": STREAM}, (answer,), (output,))
+
+
+def test_an_engine_takes_the_variant_that_it_can_run() -> None:
+    microbatch, realtime = get_engine("spark-microbatch"), get_engine("spark-realtime")
+    assert microbatch.variants(_per_event(), {}) == {"answer": "stateful"}
+    assert realtime.variants(_per_event(), {}) == {"answer": "default"}
+    assert microbatch.gap(_per_event()) is None
+    assert realtime.gap(_per_event()) is None
+
+
+def test_a_variant_that_was_chosen_is_taken_or_is_a_gap() -> None:
+    realtime = get_engine("spark-realtime")
+    forced = _per_event().with_variants({"answer": "stateful"})
+    assert "python-state" in realtime.gap(forced).reason
+    assert realtime.variants(_per_event(), {"variant.answer": "stateful"}) == {"answer": "stateful"}
+
+
+def test_an_engine_that_can_run_no_variant_says_what_the_stage_needs() -> None:
+    gap = get_engine("spark-continuous").gap(_per_event())
+    assert "stage 'answer' uses aggregate" in gap.reason

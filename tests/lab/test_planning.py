@@ -80,7 +80,10 @@ def test_a_setting_goes_to_the_engine_that_has_it() -> None:
         ({"place": "moon"}, "not a place"),
         ({"place": "local[2]"}, "needs 4 task slots"),
         ({"thresholds": ("p98<5ms",)}, "p9"),
-        ({"data": "missing.tsv"}, "there is no file"),
+        ({"data": {"": "missing.tsv"}}, "there is no file"),
+        ({"data": {"serches": __file__}}, "Did you mean 'searches'"),
+        ({"malformed": 1.0}, "--malformed is a share below 1"),
+        ({"settings": {"variant.count": "loud"}}, "unknown variant of stage 'count' 'loud'"),
         ({"stop_after": "sort"}, "unknown stage"),
         ({"applications": ("nowhere.py",)}, "there is no file"),
         ({"load": "preloaded"}, "has no duration"),
@@ -156,3 +159,17 @@ def test_a_run_that_could_not_begin_leaves_no_run(tmp_path: Path) -> None:
     with pytest.raises(LogError, match=r"no Kafka answers at 127\.0\.0\.1:9"):
         conduct_run(request, Silent())  # type: ignore[arg-type]
     assert list((tmp_path / "runs").iterdir()) == []
+
+
+def test_recorded_files_go_to_the_inputs_and_tables_that_they_name() -> None:
+    here = str(Path(__file__))
+    named = plan(replace(REQUEST, applications=("stored-join",), data={"sites": here, "": here}))[0]
+    assert named.data == {"searches": here, "sites": here}
+    with pytest.raises(UserError, match="--data counts=FILE or --data speeds=FILE"):
+        plan(replace(REQUEST, applications=("traffic-flow",), data={"": here}))
+
+
+def test_spoiled_events_become_dead_letters() -> None:
+    assert not plan(REQUEST)[0].dead_letters
+    assert plan(replace(REQUEST, malformed=0.01))[0].dead_letters
+    assert plan(replace(REQUEST, dead_letters=True))[0].dead_letters

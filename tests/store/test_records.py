@@ -39,7 +39,9 @@ def test_the_public_shape_is_the_documented_one() -> None:
                 "throughput": {"events_per_s": 500.0, "p5_events_per_s": 480.0, "mb_per_s": 0.03},
                 "verdict": {
                     "correct": True, "lost": 0, "duplicated": 0, "wrong": 0, "unexpected": 0, "out_of_order": 0,
+                    "late": 0, "rejected": 0,
                 },
+                "quality": {},
                 "gap": None,
             }
         ],

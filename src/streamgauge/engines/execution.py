@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from streamgauge.model import Application, Engine
+from streamgauge.model import Application, Engine, Gap
 from streamgauge.model.job import Job
 
 Offsets = dict[str, dict[int, int]]
@@ -53,6 +53,10 @@ class JobSession(Protocol):
         """Start a job; raise EngineError with the engine's own words when it is refused."""
         ...
 
+    def characterize(self, application: Application, job: Job) -> Iterator[dict[str, Any]]:
+        """Samples of every cut of the application over its input topics, as `measure.characterisation` reads them."""
+        ...
+
     def close(self) -> None:
         """End the session and its processes."""
         ...
@@ -80,6 +84,18 @@ class ExecutableEngine(Engine, Protocol):
 
     def session_settings(self, given: Mapping[str, str]) -> dict[str, str]:
         """What is fixed for the life of a job process; trials share one only if it is equal."""
+        ...
+
+    def variants(self, application: Application, given: Mapping[str, str]) -> dict[str, str]:
+        """Stage → the variant that runs, for the stages that have a choice."""
+        ...
+
+    def stateful_stages(self, application: Application, given: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """Query → its stages whose parallelism can be set."""
+        ...
+
+    def sink_gap(self) -> Gap | None:
+        """Why this engine cannot write results to a store beside the log, or None."""
         ...
 
     def slots_needed(self, application: Application, partitions: int, given: Mapping[str, str]) -> int:

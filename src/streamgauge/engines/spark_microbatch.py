@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from streamgauge.engines.spark.engine import SparkEngine
-from streamgauge.model import Setting, UserError
+from streamgauge.model import Gap, Setting, UserError
 from streamgauge.model.units import parse_duration_s
 
 
@@ -26,6 +26,7 @@ ENGINE = SparkEngine(
         "max-offsets-per-trigger": Setting("", "most events in one batch; empty for no limit"),
         "state-store": Setting("hdfs", "hdfs (in memory, faster here) or rocksdb"),
     },
+    missing={"row-updates": Gap("never", "a micro-batch answers once per key and batch, not for every event")},
     source={"kafka.fetch.max.wait.ms": "10"},
     source_settings={"max-offsets-per-trigger": "maxOffsetsPerTrigger"},
 )

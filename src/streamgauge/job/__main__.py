@@ -1,7 +1,7 @@
 """Entry point of the job process: `python -m streamgauge.job SESSION.json`.
 
-It reads commands from standard input, a line each: `start JOB.json`, `stop`, `exit`. The end of standard input
-means that the conductor is gone: the process ends itself and its JVM.
+It reads commands from standard input, a line each: `start JOB.json`, `stop`, `characterize JOB.json`, `exit`. The end
+of standard input means that the conductor is gone: the process ends itself and its JVM.
 """
 
 from __future__ import annotations
@@ -65,6 +65,18 @@ class JobProcess:
                 application = application.stopped_after(job.stop_after)
             self._running = running = self._session.start(application, job)
             self._job_status.say("started", starting_ms=running.starting_ms, reads=running.reads())
+        except Exception as error:
+            self._failed(error)
+
+    def characterize(self, job_file: Path) -> None:
+        """Run the cuts of a job's application to their end, every sample a line in the job's own status file."""
+        job = Job.read(job_file)
+        self._job_status = Status(Path(job.status_path))
+        try:
+            for sample in self._session.characterize(get_application(job.application), job):
+                self._job_status.say("sample", sample=sample)
+            self._job_status.say("stopped")
+            self._end_job()
         except Exception as error:
             self._failed(error)
 
@@ -142,6 +154,8 @@ def _serve(process: JobProcess) -> None:
                     process.start(Path(rest))
                 elif verb == "stop":
                     process.stop()
+                elif verb == "characterize":
+                    process.characterize(Path(rest))
                 elif verb == "exit":
                     return
         process.look()

@@ -12,9 +12,10 @@ import pyarrow.parquet as pq
 
 from streamgauge.engines import get_engine
 from streamgauge.lab.conduct import Conducted, Conductor, Phase
+from streamgauge.lab.dead_letters import judge_dead_letters
 from streamgauge.lab.published_events import Published, write_events
 from streamgauge.load.specification import PublisherResult
-from streamgauge.log.reading import ReadBack, read_append_times, read_records
+from streamgauge.log.reading import ReadBack, read_append_times
 from streamgauge.measure.latency import Answer, Latencies, measure_latencies
 from streamgauge.measure.requirements import check_requirements
 from streamgauge.measure.resources import summarise_resources
@@ -43,16 +44,20 @@ class Assessed:
 class _Judged:
     answer: Answer
     verdict: Verdict
+    quality: Mapping[str, float]
 
 
 def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assessed:
     """Figures and verdict of a conducted trial, all from what the log holds."""
     trial, folder = conductor.trial, conductor.folder
     phase("verifying", 0, 0)
-    files, in_log, read_back = _write_inputs(conductor, done, phase)
-    with Events(files, folder / "spill") as events:
+    files, malformed, in_log, read_back = _write_inputs(conductor, done, phase)
+    with Events({**files, **done.tables}, folder / "spill") as events:
         connection = events.connection
         judged = [_judge(conductor, done, output, events) for output in done.application.leaf_outputs()]
+        letters = judge_dead_letters(
+            malformed, done.dead_letters, conductor.lab.cluster, folder, get_engine(trial.engine).guarantee, connection
+        )
         window = measured_window(connection, list(files.values()), trial.warmup_events)
         answers = [each.answer for each in judged]
         latencies = measure_latencies(connection, list(files.values()), answers, window)
@@ -69,7 +74,7 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
             connection, done.resources, throughput.start_ms, _last_ms(done, throughput), place.cores
         )
     validity = _validity(trial, done, in_log, latencies)
-    verdict = _together([each.verdict for each in judged])
+    verdict = _together([*(each.verdict for each in judged), letters])
     figures = {
         **_latency_figures(latencies),
         "measured_events": window.events,
@@ -83,6 +88,7 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         "invalid_reasons": validity.reasons,
         "warnings": validity.warnings,
         "verdict": verdict.as_dict(),
+        "quality": {name: value for each in judged for name, value in each.quality.items()},
         "log": {"read_back_per_s": read_back.records_per_s, "events": in_log},
         "started_at_ms": throughput.start_ms,
         "process": {"jobs_before": done.jobs_before, "watching_cpu_s": done.watching_cpu_s, **done.engine_facts},
@@ -90,9 +96,12 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
     return Assessed(figures, _tables(done, latencies, throughput), done.progress)
 
 
-def _write_inputs(conductor: Conductor, done: Conducted, phase: Phase) -> tuple[dict[str, Path], int, ReadBack]:
+def _write_inputs(
+    conductor: Conductor, done: Conducted, phase: Phase
+) -> tuple[dict[str, Path], pa.Table, int, ReadBack]:
     trial = conductor.trial
     files: dict[str, Path] = {}
+    malformed: list[pa.Table] = []
     in_log = 0
     read = ReadBack(0, 0, 0.0)
     for name, where in done.inputs.items():
@@ -110,16 +119,18 @@ def _write_inputs(conductor: Conductor, done: Conducted, phase: Phase) -> tuple[
             load=done.load,
             start_at_ms=done.publishers[name].start_at_epoch_ns / 1e6 if paced else None,
             append_times=times,
+            required=done.application.required_of(name),
+            spoiling=conductor.spoiling(name),
         )
         files[name] = conductor.folder / f"events-{name}.parquet"
-        write_events(published, files[name], lambda n: phase("verifying", n, trial.events))
-    return files, in_log, read
+        malformed.append(write_events(published, files[name], lambda n: phase("verifying", n, trial.events)))
+    return files, pa.concat_tables(malformed), in_log, read
 
 
 def _judge(conductor: Conductor, done: Conducted, output: Output, events: Events) -> _Judged:
     expected = _expected(conductor, done, output, events)
     decoded = decode_outputs(
-        read_records(conductor.lab.cluster, done.outputs[output.stage]),
+        conductor.results.read(done.outputs[output.stage]),
         output,
         expected.rows,
         conductor.folder / f"out-{output.stage}.parquet",
@@ -135,7 +146,7 @@ def _judge(conductor: Conductor, done: Conducted, output: Output, events: Events
         ordered=done.application.order != "free",
         undecodable=decoded.undecodable,
     )
-    return _Judged(Answer(decoded.path, output.matching, expected.touches), verdict)
+    return _Judged(Answer(decoded.path, output.matching, expected.touches), verdict, expected.quality)
 
 
 def _expected(conductor: Conductor, done: Conducted, output: Output, events: Events) -> Expected:

@@ -13,11 +13,15 @@ from streamgauge.engines import get_engine
 from streamgauge.lab.environment import Laboratory
 from streamgauge.lab.job_process import JobHandle, JobProcess
 from streamgauge.lab.planning import publishing_load, resolved
+from streamgauge.lab.publishing import check_published
+from streamgauge.lab.results import results_of
+from streamgauge.lab.stored_tables import table_path, write_tables
 from streamgauge.load import parse_load
 from streamgauge.load.process import PublisherProcess
 from streamgauge.load.specification import PublisherResult, PublisherSpec
 from streamgauge.model import Application, EngineError, Load, LogError, Trial
-from streamgauge.model.job import InputTopic, Job
+from streamgauge.model.job import DEAD_LETTERS, InputTopic, Job
+from streamgauge.streams.malformed import Spoiling
 from streamgauge.streams.reference import StreamReference
 from streamgauge.watch.sampler import Sampler
 
@@ -39,6 +43,9 @@ class Conducted:
     load: Load
     inputs: dict[str, InputTopic]
     outputs: dict[str, str]
+    tables: dict[str, Path] = field(default_factory=dict)
+    """Stored table → the file that holds its rows."""
+    dead_letters: str | None = None
     publishers: dict[str, PublisherResult] = field(default_factory=dict)
     lateness_paths: list[Path] = field(default_factory=list)
     resources: Any = None
@@ -69,6 +76,8 @@ class Conductor:
         self.load = publishing_load(trial.load, warmup_s)
         self.deadline = time.monotonic() + lab.request.timeout_s + self._schedule_s()
         self.topics: list[str] = []
+        self.results = results_of(lab.cluster, trial.sink)
+        self._places: list[str] = []
         self.sampler = Sampler()
         self._publishers: dict[str, PublisherProcess] = {}
 
@@ -79,8 +88,9 @@ class Conductor:
     def conduct(self) -> Conducted:
         """Publish, run, wait for the end; topics stay until `clean_up`."""
         self.phase("preparing", 0, 0)
-        inputs = self._make_inputs()
-        done = Conducted(self.application, self.load, inputs, self._make_topics("out"))
+        done = self._prepared()
+        if self.trial.dead_letters:
+            done.dead_letters = self._make_topic(DEAD_LETTERS)
         if self.lab.broker is not None:
             self.sampler.add("broker", self.lab.broker.pid)
         self.sampler.start()
@@ -95,16 +105,28 @@ class Conductor:
             done.watching_cpu_s = self.sampler.own_cost_s
         return done
 
+    def _prepared(self) -> Conducted:
+        tables = write_tables(self.application, self.trial.data, self.folder)
+        return Conducted(self.application, self.load, self._make_inputs(), self._make_topics("out"), tables)
+
     def reference(self, name: str) -> StreamReference:
         """Where another process finds the stream of an input: by its name, or in the user's file."""
+        data = self.trial.data.get(name)
         if self.trial.file:
-            return StreamReference(None, self.trial.file, name, self.trial.data)
-        return StreamReference(self.application.inputs[name].name, None, None, self.trial.data)
+            return StreamReference(None, self.trial.file, name, data)
+        return StreamReference(self.application.inputs[name].name, None, None, data)
+
+    def spoiling(self, name: str) -> Spoiling | None:
+        """How the events of an input are spoiled, or None."""
+        share = self.trial.malformed
+        return Spoiling(self.trial.seed, share, self.application.required_of(name)) if share > 0 else None
 
     def clean_up(self) -> None:
-        """Delete the trial's topics."""
+        """Delete the trial's topics, and its results where they lie elsewhere."""
         self.lab.cluster.delete_topics(self.topics)
+        self.results.drop(self._places)
         self.topics.clear()
+        self._places.clear()
 
     def _conduct_preloaded(self, done: Conducted) -> None:
         self._start_publishers(done)
@@ -116,7 +138,7 @@ class Conductor:
         if self._is_cold(process):
             self._discarded_pass(process, done.inputs)
             done.discarded_pass = True
-        handle = self._run_job(process, "measured", done.inputs, done.outputs)
+        handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
         self._note_start(done, handle)
         self._wait_for_end(process, handle, done, lambda: self.phase("measuring", 0, 0))
 
@@ -128,16 +150,16 @@ class Conductor:
             done.discarded_pass = True
         handle: JobHandle | None = None
         if starts_at_s == 0:
-            handle = self._run_job(process, "measured", done.inputs, done.outputs)
+            handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
         self._start_publishers(done)
         while not all(p.poll() is not None for p in self._publishers.values()):
             self._look(process, handle)
             elapsed_s = self._elapsed_s()
             if handle is None and elapsed_s >= starts_at_s:
-                handle = self._run_job(process, "measured", done.inputs, done.outputs)
+                handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
             self._show_published("warming up" if elapsed_s < self.warmup_s else "measuring", done)
         if handle is None:
-            handle = self._run_job(process, "measured", done.inputs, done.outputs)
+            handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
         self._collect_publishers(done)
         self._note_start(done, handle)
         self._wait_for_end(process, handle, done, lambda: self.phase("draining", 0, 0))
@@ -188,17 +210,23 @@ class Conductor:
         self._stop_job(process, handle)
         self._drop([where.topic for where in inputs.values()] + list(outputs.values()))
 
-    def _run_job(
+    def _run_job(self, process: JobProcess, *where: Any, **more: Any) -> JobHandle:
+        handle = process.run(self._job(*where, **more))
+        while handle.started is None:
+            self._look(process, handle)
+        return handle
+
+    def _job(
         self,
-        process: JobProcess,
         name: str,
         inputs: dict[str, InputTopic],
         outputs: dict[str, str],
         settings: Mapping[str, str] | None = None,
-    ) -> JobHandle:
+        dead_letters: str | None = None,
+    ) -> Job:
         between = {cut: self._make_topic(f"{name}-between-{cut}") for cut in self.application.cuts}
         options = self.lab.cluster.spark_options()
-        job = Job(
+        return Job(
             application=self.trial.found_at,
             engine=self.trial.engine,
             inputs=inputs,
@@ -211,11 +239,10 @@ class Conductor:
             parameters=self.trial.parameters,
             settings={**self.trial.settings, **(settings or {})},
             stop_after=self.trial.stop_after,
+            tables={table: str(table_path(self.folder, table)) for table in self.application.tables},
+            dead_letters=dead_letters,
+            sink=self.trial.sink,
         )
-        handle = process.run(job)
-        while handle.started is None:
-            self._look(process, handle)
-        return handle
 
     def _wait_for_end(self, process: JobProcess, handle: JobHandle, done: Conducted, show: Callable[[], None]) -> None:
         """The end (BO21): all input committed and the output silent for a stated time.
@@ -250,7 +277,9 @@ class Conductor:
         }
 
     def _output_ends(self, done: Conducted) -> dict[str, dict[int, int]]:
-        return {topic: self.lab.cluster.end_offsets(topic) for topic in done.outputs.values()}
+        ends = {place: self.results.ends(place) for place in done.outputs.values()}
+        letters = done.dead_letters
+        return {**ends, letters: self.lab.cluster.end_offsets(letters)} if letters else ends
 
     def _stop_job(self, process: JobProcess, handle: JobHandle) -> None:
         process.stop_job()
@@ -295,6 +324,8 @@ class Conductor:
         spec = PublisherSpec(
             stream=self.reference(name),
             seed=self.trial.seed,
+            malformed=self.trial.malformed,
+            required=self.application.required_of(name),
             load=load,
             start_index=0,
             events=events,
@@ -323,7 +354,7 @@ class Conductor:
         for name, publisher in self._publishers.items():
             done.publishers[name] = publisher.result()
             self.lab.guard.release(publisher.pid)
-            _check_published(done.publishers[name], self.trial.events)
+            check_published(done.publishers[name], self.trial.events)
         self._publishers.clear()
 
     def _stop_publishers(self) -> None:
@@ -339,26 +370,30 @@ class Conductor:
         return inputs
 
     def _make_topics(self, label: str) -> dict[str, str]:
-        return {o.stage: self._make_topic(f"{label}-{o.stage}") for o in self.application.leaf_outputs()}
+        return {o.stage: self._make_place(f"{label}-{o.stage}") for o in self.application.leaf_outputs()}
+
+    def _make_place(self, label: str) -> str:
+        name = self._named(label)
+        self._places.append(name)
+        self.results.make(name, self.trial.partitions)
+        return name
 
     def _make_topic(self, label: str) -> str:
-        name = f"{self.prefix}-{label.replace('_', '-')}"
+        name = self._named(label)
         self.topics.append(name)
         self.lab.cluster.create_topic(name, self.trial.partitions)
         return name
 
-    def _drop(self, topics: Any) -> None:
-        gone = list(topics)
-        self.lab.cluster.delete_topics(gone)
+    def _named(self, label: str) -> str:
+        return f"{self.prefix}-{label.replace('_', '-')}"
+
+    def _drop(self, names: Any) -> None:
+        gone = set(names)
+        self.lab.cluster.delete_topics([t for t in self.topics if t in gone])
+        self.results.drop([p for p in self._places if p in gone])
         self.topics = [t for t in self.topics if t not in gone]
+        self._places = [p for p in self._places if p not in gone]
 
 
 class _TrialTimeoutError(EngineError):
     """The time of one trial is up."""
-
-
-def _check_published(result: PublisherResult, events: int) -> None:
-    if result.error:
-        raise LogError(f"the publisher failed: {result.error}", "Check the broker and run again")
-    if result.events != events:
-        raise LogError(f"the publisher sent {result.events} of {events} events", "Check the broker and run again")

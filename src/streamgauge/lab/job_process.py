@@ -55,6 +55,7 @@ class JobHandle:
         self.started: dict[str, Any] | None = None
         self.committed: dict[str, Offsets] = {}
         self.progress: list[dict[str, Any]] = []
+        self.samples: list[dict[str, Any]] = []
         self.stopped = False
         self.failure: dict[str, Any] | None = None
 
@@ -71,6 +72,8 @@ class JobHandle:
                     }
                 case "progress":
                     self.progress.append(said["progress"])
+                case "sample":
+                    self.samples.append(said["sample"])
                 case "stopped":
                     self.stopped = True
                 case "failed":
@@ -166,10 +169,17 @@ class JobProcess:
 
     def run(self, job: Job) -> JobHandle:
         """Give the process a job; the handle tells when it has started."""
+        return self._give("start", job)
+
+    def characterize(self, job: Job) -> JobHandle:
+        """Let the process run the cuts of a job's application; the handle has stopped when the last sample is told."""
+        return self._give("characterize", job)
+
+    def _give(self, verb: str, job: Job) -> JobHandle:
         self.jobs += 1
         path = self._folder / f"job-{self.jobs}.json"
         job.write(path)
-        self._say(f"start {path}")
+        self._say(f"{verb} {path}")
         return JobHandle(job)
 
     def stop_job(self) -> None:

@@ -12,6 +12,7 @@ from streamgauge.engines.execution import ExecutableEngine
 from streamgauge.lab.request import DEFAULT_MEASURED_S, DEFAULT_PRELOADED_EVENTS, DEFAULT_WARMUP_S, RunRequest
 from streamgauge.load import parse_load
 from streamgauge.log.configuration import read_configuration
+from streamgauge.log.redis_store import RedisStore
 from streamgauge.measure.thresholds import parse_threshold
 from streamgauge.model import Application, Load, Trial, UserError, unknown
 from streamgauge.places import parse_place
@@ -29,6 +30,7 @@ def plan(request: RunRequest) -> list[Trial]:
     _check_numbers(request)
     for text in request.thresholds:
         parse_threshold(text)
+    _check_data(request.data, applications.values())
     events, warmup_events = _counts(request, load)
     partitions = _partitions(request)
     parameters = _shared_out(
@@ -48,7 +50,10 @@ def plan(request: RunRequest) -> list[Trial]:
             repeat=repeat,
             partitions=partitions,
             stop_after=request.stop_after,
-            data=str(Path(request.data).absolute()) if request.data else None,
+            data=_data_of(applications[name], request.data),
+            malformed=request.malformed,
+            dead_letters=request.dead_letters or request.malformed > 0,
+            sink=request.sink,
             parameters=parameters[name],
             settings=settings[engine],
         )
@@ -57,7 +62,7 @@ def plan(request: RunRequest) -> list[Trial]:
         for repeat in range(1, request.repeat + 1)
     ]
     for trial in trials:
-        _check_trial(trial, resolved(trial.found_at, trial.stop_after), engines[trial.engine])
+        _check_trial(trial, engines[trial.engine])
     return trials
 
 
@@ -65,6 +70,12 @@ def resolved(name: str, stop_after: str | None) -> Application:
     """The application of a name or path, cut after a stage where that is asked."""
     application = get_application(name)
     return application.stopped_after(stop_after) if stop_after else application
+
+
+def chosen_application(trial: Trial) -> Application:
+    """The application of a trial with the variants that the user chose."""
+    chosen = {k.removeprefix("variant."): v for k, v in trial.settings.items() if k.startswith("variant.")}
+    return resolved(trial.found_at, trial.stop_after).with_variants(chosen)
 
 
 def warmup_s(request: RunRequest, load: Load) -> float:
@@ -109,24 +120,32 @@ def _check_numbers(request: RunRequest) -> None:
             raise UserError(f"{name} must be more than 0", "An empty trial has nothing to measure")
     if request.partitions is not None and request.partitions < 1:
         raise UserError("--partitions must be at least 1")
-    if request.data and not Path(request.data).is_file():
-        raise UserError(f"there is no file {request.data}", "Give --data the path of a recorded data set")
-    if request.keep and not request.kafka:
-        raise UserError("--keep needs --kafka", "The embedded broker ends with the run, and its topics with it")
+    if not 0 <= request.malformed < 1:
+        raise UserError(f"--malformed is a share below 1, not {request.malformed:g}", "Write it like 1% or 0.01")
+    for path in request.data.values():
+        if not Path(path).is_file():
+            raise UserError(f"there is no file {path}", "Give --data the path of a recorded data set")
+    if request.keep and not request.kafka and not request.sink:
+        raise UserError(
+            "--keep needs --kafka or --sink", "The embedded broker ends with the run, and its topics with it"
+        )
     parse_place(request.place)
+    if request.sink is not None:
+        RedisStore(request.sink)
 
 
-def _check_trial(trial: Trial, application: Application, engine: ExecutableEngine) -> None:
+def _check_trial(trial: Trial, engine: ExecutableEngine) -> None:
+    application = chosen_application(trial)
     application.bind(trial.parameters)
-    for stage, variant in _variants(trial.settings).items():
-        application.stage(stage).using_variant(variant)
-    if trial.data:
-        for stream in application.inputs.values():
-            if stream.recorded is None:
-                raise UserError(f"stream '{stream.name}' has no reader for recorded data", "Leave --data out")
+    for name in trial.data:
+        described = application.inputs.get(name) or application.tables[name]
+        if described.recorded is None:
+            raise UserError(f"'{described.name}' has no reader for recorded data", "Leave --data out")
     if engine.gap(application) is None:
         place = parse_place(trial.place)
-        needed = engine.slots_needed(application, trial.partitions * len(application.inputs), trial.settings)
+        partitions = trial.partitions * len(application.inputs)
+        needed = engine.slots_needed(application, partitions, trial.settings)
+        needed += partitions if trial.dead_letters else 0
         if needed > place.slots:
             raise UserError(
                 f"{trial.application} on {trial.engine} needs {needed} task slots and {trial.place} has {place.slots}",
@@ -134,8 +153,28 @@ def _check_trial(trial: Trial, application: Application, engine: ExecutableEngin
             )
 
 
-def _variants(settings: Mapping[str, str]) -> dict[str, str]:
-    return {k.removeprefix("variant."): v for k, v in settings.items() if k.startswith("variant.")}
+def _known_data(application: Application) -> list[str]:
+    return [*application.inputs, *application.tables]
+
+
+def _check_data(data: Mapping[str, str], applications: Iterable[Application]) -> None:
+    known = sorted({name for application in applications for name in _known_data(application)})
+    for name in data:
+        if name and name not in known:
+            raise unknown("input or stored table", name, known)
+
+
+def _data_of(application: Application, data: Mapping[str, str]) -> dict[str, str]:
+    """The recorded files that an application takes, by input or table, with absolute paths."""
+    found = {name: str(Path(data[name]).absolute()) for name in _known_data(application) if name in data}
+    if "" in data:
+        if len(application.inputs) > 1:
+            names = " or ".join(f"--data {name}=FILE" for name in application.inputs)
+            raise UserError(
+                f"'{application.name}' has {len(application.inputs)} inputs", f"Say which is meant: {names}"
+            )
+        found[next(iter(application.inputs))] = str(Path(data[""]).absolute())
+    return found
 
 
 def _shared_out(given: Mapping[str, str], known: Mapping[str, Iterable[str]], kind: str) -> dict[str, dict[str, str]]:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from streamgauge.model import Load, Source, Stream
+from streamgauge.streams.malformed import Spoiling, malformed, spoiled
 from streamgauge.streams.placement import partitions_of
 from streamgauge.streams.wire import encode
 
@@ -32,38 +33,49 @@ class Published:
     """Wall clock at which elapsed time was 0; None when nothing was due at a time of its own."""
     append_times: pa.Table
     """(partition, offset, append_ms) as read back, by partition and offset."""
+    required: tuple[str, ...] = ()
+    """The fields without which an event is malformed."""
+    spoiling: Spoiling | None = None
 
 
-def write_events(published: Published, path: Path, tick: Callable[[int], None] | None = None) -> int:
-    """Write index, partition, offset, append_ms, due_ms, bytes, the fields and `raw` of every event; give their number.
+MALFORMED = pa.schema([("partition", pa.int32()), ("offset", pa.int64()), ("bytes", pa.string())])
+"""What is kept of a malformed event; its bytes as hexadecimal text."""
 
-    An event whose offset the log does not hold is left out: the count then differs from what was published.
+
+def write_events(published: Published, path: Path, tick: Callable[[int], None] | None = None) -> pa.Table:
+    """Write index, partition, offset, append_ms, due_ms, bytes, fields and `raw` of every event; give the malformed.
+
+    An event whose offset the log does not hold is left out: the count then differs from what was published. So is one
+    that is malformed, which no oracle is to see.
     """
     append_ms = _by_partition(published.append_times, published.partitions)
     next_offset = np.zeros(published.partitions, np.int64)
-    written = 0
+    rejected: list[pa.RecordBatch] = []
     writer: pq.ParquetWriter | None = None
     try:
         for start in range(0, published.events, BLOCK_EVENTS):
             count = min(BLOCK_EVENTS, published.events - start)
-            batch = _block(published, start, count, append_ms, next_offset)
+            batch, left_out = _block(published, start, count, append_ms, next_offset)
+            rejected.append(left_out)
             if writer is None:
                 writer = pq.ParquetWriter(path, batch.schema, compression="lz4")
             writer.write_batch(batch)
-            written += len(batch)
             if tick:
                 tick(start + count)
     finally:
         if writer is not None:
             writer.close()
-    return written
+    return pa.Table.from_batches(rejected, MALFORMED)
 
 
 def _block(
     published: Published, start: int, count: int, append_ms: list[np.ndarray], next_offset: np.ndarray
-) -> pa.RecordBatch:
+) -> tuple[pa.RecordBatch, pa.RecordBatch]:
     fields = published.source.block(start, count)
     raw = encode(published.stream, fields)
+    if published.spoiling is not None:
+        raw = spoiled(published.spoiling, published.stream, raw, start)
+    bad = malformed(published.stream, published.required, fields, start, published.spoiling)
     partition = partitions_of(published.stream, fields, start, published.partitions)
     offset = np.empty(count, np.int64)
     appended = np.empty(count, np.int64)
@@ -84,10 +96,21 @@ def _block(
         "due_ms": _due_ms(published, index),
         "bytes": pc.binary_length(raw).cast(pa.int32()),
         **dict(zip(fields.schema.names, fields.columns, strict=True)),
-        "raw": raw.cast(pa.string()),
     }
-    batch = pa.RecordBatch.from_pydict(columns)
-    return batch if held.all() else batch.filter(pa.array(held))
+    batch = pa.RecordBatch.from_pydict({**columns, "raw": raw})
+    return _texts(batch, held & ~bad), _malformed(batch, held & bad)
+
+
+def _texts(batch: pa.RecordBatch, kept: np.ndarray) -> pa.RecordBatch:
+    whole = batch if kept.all() else batch.filter(pa.array(kept))
+    return whole.set_column(whole.num_columns - 1, "raw", whole.column("raw").cast(pa.string()))
+
+
+def _malformed(batch: pa.RecordBatch, kept: np.ndarray) -> pa.RecordBatch:
+    found = batch.filter(pa.array(kept))
+    bytes_ = [payload.hex().upper() for payload in found.column("raw").to_pylist()]
+    columns = [found.column("partition"), found.column("offset"), pa.array(bytes_, pa.string())]
+    return pa.RecordBatch.from_arrays(columns, schema=MALFORMED)
 
 
 def _due_ms(published: Published, index: np.ndarray) -> pa.Array:

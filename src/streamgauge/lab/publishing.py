@@ -83,6 +83,14 @@ def publish(request: PublishRequest, tick: Callable[[int, int], None], note: Cal
         return _watched(spec, work.path / "publisher.log", tick)
 
 
+def check_published(result: PublisherResult, events: int) -> None:
+    """Raise when a publisher failed, or sent another number of events than it was told."""
+    if result.error:
+        raise LogError(f"the publisher failed: {result.error}", "Check the broker and run again")
+    if result.events != events:
+        raise LogError(f"the publisher sent {result.events} of {events} events", "Check the broker and run again")
+
+
 def _watched(spec: PublisherSpec, log_path: Path, tick: Callable[[int, int], None]) -> PublisherResult:
     process = PublisherProcess.start(spec, log_path)
     try:

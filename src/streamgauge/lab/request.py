@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from streamgauge.model import Trial
 
+DEFAULT_ENGINES = ("spark-microbatch",)
 DEFAULT_WARMUP_S = 10.0
 DEFAULT_MEASURED_S = 15.0
 DEFAULT_TIMEOUT_S = 600.0
@@ -20,7 +21,7 @@ class RunRequest:
     """One command's wish: applications × engines × repeats under one load."""
 
     applications: tuple[str, ...]
-    engines: tuple[str, ...] = ("spark-microbatch",)
+    engines: tuple[str, ...] = DEFAULT_ENGINES
     load: str = "constant:500/s"
     events: int | None = None
     """Measured events; or give `for_s`."""
@@ -34,7 +35,11 @@ class RunRequest:
     parameters: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     stop_after: str | None = None
-    data: str | None = None
+    data: Mapping[str, str] = field(default_factory=dict)
+    """Input or stored table → recorded file; the name may be empty where an application has one input."""
+    malformed: float = 0.0
+    dead_letters: bool = False
+    sink: str | None = None
     kafka: str | None = None
     kafka_config: Path | None = None
     out: Path = Path("runs")

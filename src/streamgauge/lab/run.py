@@ -12,10 +12,11 @@ from streamgauge.engines import get_engine
 from streamgauge.lab.assess import Assessed, assess_trial
 from streamgauge.lab.conduct import Conductor
 from streamgauge.lab.environment import Laboratory
-from streamgauge.lab.planning import plan, resolved, warmup_s
+from streamgauge.lab.planning import chosen_application, plan, warmup_s
 from streamgauge.lab.request import Listener, RunOutcome, RunRequest
 from streamgauge.lab.space import needed_bytes
 from streamgauge.load import parse_load
+from streamgauge.log.redis_store import RedisStore
 from streamgauge.measure.thresholds import check, parse_threshold
 from streamgauge.model import LogError, StoreError, StreamgaugeError, Trial
 from streamgauge.model.errors import (
@@ -38,6 +39,8 @@ def conduct_run(request: RunRequest, listener: Listener) -> RunOutcome:
     trials = plan(request)
     check_space(work_root(), needed_bytes(trials))
     find_java()
+    if request.sink is not None:
+        RedisStore(request.sink).check()
     writer = RunStore(request.out).create(command=request.command, machine=describe_machine(), trials=len(trials))
     listener.planned(writer.id, trials)
     records: list[dict[str, Any]] = []
@@ -79,7 +82,8 @@ def exit_code(records: list[dict[str, Any]]) -> int:
 
 def _one_trial(lab: Laboratory, trial: Trial, number: int, listener: Listener, writer: RunWriter) -> dict[str, Any]:
     engine = get_engine(trial.engine)
-    gap = engine.gap(resolved(trial.found_at, trial.stop_after))
+    application = chosen_application(trial)
+    gap = engine.gap(application) or (engine.sink_gap() if trial.sink else None)
     tuning = engine.tuning(trial.settings)
     if gap is not None:
         record = trial_record(trial, status="gap", gap={"kind": gap.kind, "reason": gap.reason}, tuning=tuning)
@@ -92,7 +96,8 @@ def _one_trial(lab: Laboratory, trial: Trial, number: int, listener: Listener, w
     try:
         done = conductor.conduct()
         assessed = assess_trial(conductor, done, conductor.phase)
-        record = trial_record(trial, status="done", tuning=tuning, **assessed.figures)
+        how = {"variants": engine.variants(application, trial.settings), "between": list(application.cuts)}
+        record = trial_record(trial, status="done", tuning=tuning, **how, **assessed.figures)
         record["thresholds"] = _check_thresholds(lab.request.thresholds, record)
         writer.add_trial(record, {**assessed.tables, "progress": _progress_file(conductor, assessed)})
         return record

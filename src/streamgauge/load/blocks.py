@@ -15,6 +15,7 @@ import pyarrow as pa
 from streamgauge.load.native_producer import MESSAGE
 from streamgauge.model.load import Load
 from streamgauge.model.stream import Source, Stream
+from streamgauge.streams.malformed import Spoiling, spoiled
 from streamgauge.streams.placement import keys_of, partitions_of
 from streamgauge.streams.wire import encode
 
@@ -47,11 +48,20 @@ class EventBlock:
 
 
 def make_block(
-    stream: Stream, source: Source, load: Load, start: int, count: int, first: int, partitions: int
+    stream: Stream,
+    source: Source,
+    load: Load,
+    start: int,
+    count: int,
+    first: int,
+    partitions: int,
+    spoiling: Spoiling | None = None,
 ) -> EventBlock:
     """Events start … start+count−1 ready to send; `first` is the index from which the load counts."""
     batch = source.block(start, count)
     payloads, keys = encode(stream, batch), keys_of(stream, batch)
+    if spoiling is not None:
+        payloads = spoiled(spoiling, stream, payloads, start)
     partition = partitions_of(stream, batch, start, partitions).astype(np.int64)
     places = partition * count + np.arange(count)
     order = np.argsort(places, kind="stable")
@@ -96,7 +106,9 @@ class BlockQueue:
         partitions: int,
         block_events: int,
         ahead: int,
+        spoiling: Spoiling | None = None,
     ) -> None:
+        self._spoiling = spoiling
         self._stream, self._source, self._load = stream, source, load
         self._start, self._events, self._partitions = start, events, partitions
         self._block_events = block_events
@@ -110,7 +122,10 @@ class BlockQueue:
             end = self._start + self._events
             for start in range(self._start, end, self._block_events):
                 count = min(self._block_events, end - start)
-                block = make_block(self._stream, self._source, self._load, start, count, self._start, self._partitions)
+                block = make_block(
+                    *(self._stream, self._source, self._load, start, count, self._start),
+                    *(self._partitions, self._spoiling),
+                )
                 if not self._put(block):
                     return
             self._put(None)

@@ -118,7 +118,9 @@ class Publisher:
         cluster.check()
         before = _ends_of(cluster, spec)
         block_events, ahead = (32_768, 8) if flat_out else (8_192, 32)
-        waiting = BlockQueue(stream, source, load, spec.start_index, spec.events, spec.partitions, block_events, ahead)
+        waiting = BlockQueue(
+            *(stream, source, load, spec.start_index, spec.events, spec.partitions, block_events, ahead), spec.spoiling
+        )
         try:
             if not flat_out:
                 waiting.wait_until_ahead()

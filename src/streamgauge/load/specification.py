@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.model.errors import UserError
+from streamgauge.streams.malformed import Spoiling
 from streamgauge.streams.reference import StreamReference
 
 
@@ -34,6 +35,10 @@ class PublisherSpec:
     """Lateness before this second of the schedule, the warm-up, is counted but not judged."""
     kafka_config: Mapping[str, str] = field(default_factory=dict)
     """Settings of librdkafka: security, or what is to differ from this program's choice."""
+    malformed: float = 0.0
+    """Share of the events that are spoiled on purpose."""
+    required: tuple[str, ...] = ()
+    """The fields that the application cannot do without: what a defect is aimed at."""
     progress_path: str | None = None
     broker_timeout_s: float = 15.0
     """How long the log may not answer before the publisher gives up."""
@@ -44,6 +49,11 @@ class PublisherSpec:
         if self.partitions < 1 or self.start_index < 0:
             raise UserError("a publisher needs at least one partition and a start index that is not negative")
 
+    @property
+    def spoiling(self) -> Spoiling | None:
+        """How events are spoiled, or None."""
+        return Spoiling(self.seed, self.malformed, self.required) if self.malformed > 0 else None
+
     def write(self, path: Path) -> None:
         """Write the specification as JSON."""
         write_json(path, asdict(self))
@@ -53,7 +63,8 @@ class PublisherSpec:
         """The specification that `write` wrote."""
         try:
             values = json.loads(path.read_text())
-            return cls(**{**values, "stream": StreamReference.from_dict(values["stream"])})
+            stream = StreamReference.from_dict(values["stream"])
+            return cls(**{**values, "stream": stream, "required": tuple(values["required"])})
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise UserError(f"{path} is no specification of a publisher: {error}") from None
 

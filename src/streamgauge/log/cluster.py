@@ -90,6 +90,10 @@ class Cluster:
             except KafkaException as error:
                 if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
                     raise self._refused(f"the topic '{name}' cannot be deleted", error) from None
+            except TimeoutError:
+                raise LogError(
+                    f"the topic '{name}' was not deleted within {_TIMEOUT_S} s", "Check that the broker is well"
+                ) from None
 
     def topics(self) -> set[str]:
         """Names of the topics that exist, Kafka's own left out."""

@@ -161,26 +161,30 @@ def _within(batch: list[Any], end_of: np.ndarray, topic: str, cluster: Cluster) 
     return _Messages(batch, partitions[inside], offsets[inside]) if batch else None
 
 
+def origin_columns(texts: list[bytes]) -> list[pa.Array]:
+    """The origins of a batch decoded at once: their texts are lines of CSV, an empty field is null, no text is none."""
+    lines = b"\n".join([text or _NO_ORIGIN for text in texts])
+    decoded = pyarrow.csv.read_csv(
+        pa.BufferReader(lines),
+        pyarrow.csv.ReadOptions(column_names=_ORIGIN_SCHEMA.names, use_threads=False, block_size=len(lines) + 1),
+        pyarrow.csv.ParseOptions(quote_char=False),
+        pyarrow.csv.ConvertOptions(column_types=_ORIGIN_SCHEMA, null_values=[""]),
+    )
+    return [column.combine_chunks() for column in decoded.columns]
+
+
 def _origin_columns(headers: list[list[tuple[str, bytes]] | None], topic: str, cluster: Cluster) -> list[pa.Array]:
-    """The headers of a batch decoded at once: their texts are lines of CSV, an empty field is null."""
-    lines = b"\n".join([_origin_of(each) for each in headers])
     try:
-        decoded = pyarrow.csv.read_csv(
-            pa.BufferReader(lines),
-            pyarrow.csv.ReadOptions(column_names=_ORIGIN_SCHEMA.names, use_threads=False, block_size=len(lines) + 1),
-            pyarrow.csv.ParseOptions(quote_char=False),
-            pyarrow.csv.ConvertOptions(column_types=_ORIGIN_SCHEMA, null_values=[""]),
-        )
+        return origin_columns([_origin_of(each) for each in headers])
     except pa.ArrowInvalid as error:
         raise _unreadable(topic, cluster, f"a record's origin is malformed: {error}") from None
-    return [column.combine_chunks() for column in decoded.columns]
 
 
 def _origin_of(headers: list[tuple[str, bytes]] | None) -> bytes:
     for name, value in headers or ():
         if name == HEADER and value:
             return value
-    return _NO_ORIGIN
+    return b""
 
 
 def _unreadable(topic: str, cluster: Cluster, why: str) -> LogError:

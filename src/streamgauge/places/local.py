@@ -7,7 +7,7 @@ import re
 
 from streamgauge.model import Place, UserError
 
-DEFAULT_SLOTS = 16
+DEFAULT_SLOTS = 32
 """Task slots, not cores: a real-time query holds one slot per task for its whole life."""
 
 

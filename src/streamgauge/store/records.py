@@ -35,6 +35,9 @@ _EMPTY: Mapping[str, Any] = {
     "warmup": {},
     "end": {},
     "verdict": None,
+    "quality": {},
+    "variants": {},
+    "between": [],
     "gap": None,
     "error": None,
     "tuning": {},
@@ -103,7 +106,8 @@ def _public_trial(record: Mapping[str, Any]) -> dict[str, Any]:
         "latency_ms": _chosen(record["latency_ms"], QUANTILE_KEYS),
         "output_latency_ms": _chosen(record["output_latency_ms"], QUANTILE_KEYS),
         "throughput": _chosen(record["throughput"], ("events_per_s", "p5_events_per_s", "mb_per_s")),
-        "verdict": _chosen(record["verdict"], ("correct", *VERDICT_COUNTS)),
+        "verdict": _chosen(record["verdict"], ("correct", *VERDICT_COUNTS, "late", "rejected")),
+        "quality": record.get("quality", {}),
         "gap": record["gap"],
     }
 

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from streamgauge.model.errors import StoreError
+from streamgauge.store.characterisations import CHARACTERISATION, check_characterisation
 from streamgauge.store.files import check_table, make_folder, plain, read_json, read_table, write_json, write_table
 from streamgauge.store.records import SCHEMA, Record, check_record, check_schema
 
@@ -24,7 +25,7 @@ _TRIAL_WAY_OUT = "The other trials of the run stay readable; run this one again 
 
 
 class RunWriter:
-    """Adds trials to one run; what is added is never changed again."""
+    """Adds trials, or a characterisation, to one run; what is added is never changed again."""
 
     def __init__(self, folder: Path, run: dict[str, Any]) -> None:
         self.folder = folder
@@ -60,6 +61,13 @@ class RunWriter:
         self._begun = None
         return folder
 
+    def add_characterisation(self, document: Mapping[str, Any], batches: pa.Table) -> None:
+        """Store a characterisation: the samples of its batches first, what was made of them last."""
+        kept = plain(dict(document))
+        check_characterisation(kept)
+        write_table(self.folder / f"{CHARACTERISATION}.parquet", batches)
+        write_json(self.folder / f"{CHARACTERISATION}.json", kept)
+
     def describe(self, **facts: Any) -> None:
         """Add facts of the whole run that were not known when it began."""
         self.run = {**self.run, **plain(facts)}
@@ -67,7 +75,7 @@ class RunWriter:
 
     def discard(self) -> None:
         """Take the run back, if nothing was stored in it: a command that could not even begin is no run."""
-        if not (self.folder / "trials").exists():
+        if not (self.folder / "trials").exists() and not (self.folder / f"{CHARACTERISATION}.json").exists():
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def finish(self, status: str) -> None:
@@ -87,6 +95,7 @@ class StoredRun:
         check_schema(self.run, str(folder / "run.json"))
         self.problems: list[str] = []
         self.trials: list[Record] = []
+        self.characterisation = self._read_characterisation()
         for path in sorted((folder / "trials").glob("[0-9]*"), key=lambda p: (len(p.name), p.name)):
             self._read_trial(path)
 
@@ -99,6 +108,22 @@ class StoredRun:
     def id(self) -> str:
         """The run's name."""
         return str(self.run.get("run", self.folder.name))
+
+    def _read_characterisation(self) -> Record | None:
+        path = self.folder / f"{CHARACTERISATION}.json"
+        if not path.exists():
+            return None
+        try:
+            found = read_json(path, _RUN_WAY_OUT)
+            check_schema(found, str(path))
+            return found
+        except StoreError as error:
+            self._note(str(error))
+            return None
+
+    def characterisation_batches(self) -> pa.Table:
+        """The samples that the run's characterisation was made of."""
+        return read_table(self.folder / f"{CHARACTERISATION}.parquet", _RUN_WAY_OUT)
 
     def table(self, trial: Mapping[str, Any] | int, name: str) -> pa.Table:
         """One table of a trial, given by its record or number: latency, samples, throughput, resources or lateness."""

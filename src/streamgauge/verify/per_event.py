@@ -30,7 +30,9 @@ def compare(connection: duckdb.DuckDBPyConnection, matching: PerEvent, *, ordere
     out_of_order = _count_out_of_order(connection, matching) if ordered else 0
     examples = _examples(connection, matching) if lost + wrong + unexpected + duplicated else {}
     if out_of_order:
-        examples["out of order"] = [f"{out_of_order} outputs came after one of a later event of their partition"]
+        examples["out of order"] = [
+            f"{out_of_order} outputs came after one of a later event of their {'key' if matching.key else 'partition'}"
+        ]
     connection.execute("drop table differing; drop table differing_event")
     return Differences(int(lost), int(wrong), int(unexpected), int(duplicated), out_of_order, examples)
 
@@ -75,11 +77,12 @@ def _collect_differing(connection: duckdb.DuckDBPyConnection, matching: PerEvent
 
 
 def _count_out_of_order(connection: duckdb.DuckDBPyConnection, matching: PerEvent) -> int:
+    key = f", {columns(matching.key)}" if matching.key else ""
     (count,) = first_row(
         connection,
         f"""
         with first_appearance as (
-            select "partition" as output_partition, origin_partition, origin_offset, __value_hash,
+            select "partition" as output_partition, origin_partition, origin_offset, __value_hash{key},
                    min("offset") as output_offset
             from (select *, {_hash_of(matching)} as __value_hash from outputs_seen)
             where (origin_partition, origin_offset) in (select "partition", "offset" from expected_answer)
@@ -93,7 +96,7 @@ def _count_out_of_order(connection: duckdb.DuckDBPyConnection, matching: PerEven
         )
         select count(*) from (
             select origin_offset, max(origin_offset) over (
-                partition by output_partition, origin_partition order by output_offset
+                partition by output_partition, origin_partition{key} order by output_offset
                 rows between unbounded preceding and 1 preceding) as latest
             from right_ones)
         where origin_offset < latest

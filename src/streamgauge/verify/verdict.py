@@ -58,7 +58,6 @@ def judge(
         duplicated=found.duplicated,
         out_of_order=found.out_of_order,
         late=expected.late,
-        rejected=expected.rejected,
         restarts=restarts,
         duplicates_allowed=duplicates_allowed(guarantee, restarts),
         examples=pick_examples(examples),

@@ -7,7 +7,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from streamgauge.model import Emits, Output, Stage, Text, UserError
-from streamgauge.model.application import LatestPerKey
 from streamgauge.model.origin import FIELDS, HEADER
 
 JSON_OPTIONS = {
@@ -25,7 +24,7 @@ def encode_output(rows: DataFrame, output: Output) -> DataFrame:
         value = _column(rows, output.wire.column, output.stage).cast("string")
     else:
         value = _json([c for c in rows.columns if c != "origin"])
-    keys = output.matching.key if isinstance(output.matching, LatestPerKey) else ()
+    keys = output.matching.key
     for name in keys:
         _column(rows, name, output.stage)
     return _records(rows, value, keys)
@@ -35,6 +34,11 @@ def encode_between(rows: DataFrame, stage: Stage) -> DataFrame:
     """A stage's rows as records of the topic that lies between two queries: exact types, origin and record id kept."""
     check_origin(rows, stage.name)
     return _records(rows, _json([c for c in rows.columns if c != "origin"]), stage.key)
+
+
+def encode_dead_letters(rows: DataFrame) -> DataFrame:
+    """Malformed events as Kafka records: their bytes as hexadecimal text in a JSON object, and their origin."""
+    return _records(rows, _json(["bytes"]), ())
 
 
 def decode_between(records: DataFrame, schema: StructType, emits: Emits) -> DataFrame:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from streamgauge.engines.spark.codec import decode_between, encode_between, encode_output
-from streamgauge.engines.spark.source import decode_stream, read_topic
-from streamgauge.model import Application, Stage, UserError, wanted
+from streamgauge.engines.spark.codec import decode_between, encode_between, encode_dead_letters, encode_output
+from streamgauge.engines.spark.source import decode_stream, malformed_records, read_topic
+from streamgauge.model import Application, Output, Stage, UserError, wanted
 from streamgauge.model.errors import StreamgaugeError
-from streamgauge.model.job import Job
+from streamgauge.model.job import DEAD_LETTERS, InputTopic, Job
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -24,6 +25,8 @@ class Query:
     records: DataFrame
     topic: str
     reads: tuple[str, ...]
+    output: Output | None = None
+    """The output that the records are, where they are one: results may go to another sink than the log."""
 
 
 @dataclass
@@ -34,7 +37,8 @@ class Compiler:
     application: Application
     job: Job
     source_options: Mapping[str, str]
-    variants: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, str] = field(default_factory=dict)
+    """Topic between two queries → most rows of it in one batch, where it has a limit of its own."""
 
     def __post_init__(self) -> None:
         self.parameters = self.application.bind(self.job.parameters)
@@ -49,8 +53,30 @@ class Compiler:
         for output in self.application.leaf_outputs():
             frame, reads = self._build(output.stage, through_cut=False)
             records = encode_output(frame, output)
-            found.append(Query(output.stage, records, self.job.outputs[output.stage], tuple(reads)))
-        return found
+            found.append(Query(output.stage, records, self.job.outputs[output.stage], tuple(reads), output))
+        return [*found, *self._dead_letters()]
+
+    def _dead_letters(self) -> list[Query]:
+        """A query of its own for malformed events: a second pass over the input, where it is asked for."""
+        if self.job.dead_letters is None:
+            return []
+        reads: list[str] = []
+        frames = []
+        for name, stream in self.application.inputs.items():
+            records, where = self._records(name, reads)
+            frames.append(malformed_records(records, stream, where.first_partition, self.application.required_of(name)))
+        return [
+            Query(
+                DEAD_LETTERS,
+                encode_dead_letters(reduce(lambda one, other: one.union(other), frames)),
+                self.job.dead_letters,
+                tuple(reads),
+            )
+        ]
+
+    def frame(self, name: str, through_cut: bool) -> DataFrame:
+        """The rows of an input or after a stage; those of a stage that a cut follows as they are made, or as read."""
+        return self._build(name, through_cut)[0]
 
     def _build(self, name: str, through_cut: bool) -> tuple[DataFrame, list[str]]:
         reads: list[str] = []
@@ -61,6 +87,8 @@ class Compiler:
         if name not in built:
             if name in self.application.inputs:
                 built[name] = self._input(name, reads)
+            elif name in self.application.tables:
+                built[name] = self.session.read.parquet(self.job.tables[name])
             elif name in self.application.cuts and not through_cut:
                 built[name] = self._behind_cut(name, reads)
             else:
@@ -70,23 +98,28 @@ class Compiler:
         return built[name]
 
     def _input(self, name: str, reads: list[str]) -> DataFrame:
+        records, where = self._records(name, reads)
+        required = self.application.required_of(name)
+        return decode_stream(records, self.application.inputs[name], where.first_partition, required)
+
+    def _records(self, name: str, reads: list[str]) -> tuple[DataFrame, InputTopic]:
         where = self.job.inputs[name]
         reads.append(where.topic)
-        records = read_topic(self.session, where.topic, self.source_options)
-        return decode_stream(records, self.application.inputs[name], where.first_partition)
+        return read_topic(self.session, where.topic, self.source_options), where
 
     def _behind_cut(self, name: str, reads: list[str]) -> DataFrame:
         schema = self._build(name, through_cut=True)[0].schema
         topic = self.job.between[name]
         reads.append(topic)
         options = {**self.source_options, "includeHeaders": "true"}
+        if topic in self.limits:
+            options["maxOffsetsPerTrigger"] = self.limits[topic]
         return decode_between(read_topic(self.session, topic, options), schema, self.application.stage(name).emits)
 
     def _apply(self, stage: Stage, frames: list[DataFrame]) -> DataFrame:
-        chosen = stage.using_variant(self.variants[stage.name]) if stage.name in self.variants else stage
-        arguments: dict[str, Any] = wanted(chosen.function, self.parameters)
+        arguments: dict[str, Any] = wanted(stage.function, self.parameters)
         try:
-            frame: DataFrame = chosen(*frames, **arguments)
+            frame: DataFrame = stage(*frames, **arguments)
             return frame
         except StreamgaugeError:
             raise

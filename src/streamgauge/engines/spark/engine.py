@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from streamgauge.engines.spark import parallelism
 from streamgauge.model import Application, Gap, Guarantee, Setting, UserError, unknown
-from streamgauge.model.application import Feature
+from streamgauge.model.application import DEFAULT_VARIANT, Feature, Stage
 
 if TYPE_CHECKING:
     from streamgauge.engines.spark.session import SparkJobSession
 
-PASSED_ON = ("spark.", "source.", "sink.", "variant.")
+OF_STAGES = ("variant.", parallelism.PREFIX)
+PASSED_ON = ("spark.", "source.", "sink.", *OF_STAGES)
 """Prefixes of settings that go on as they are: to Spark's configuration, the Kafka source, the Kafka sink, a stage."""
 
 SHARED_SETTINGS = {
@@ -54,15 +56,41 @@ class SparkEngine:
     def gap(self, application: Application) -> Gap | None:
         """Why this engine cannot run the application, or None."""
         for stage in application.stages:
-            for feature in sorted(stage.uses):
-                if feature in self.missing:
-                    found = self.missing[feature]
-                    return Gap(found.kind, f"stage '{stage.name}' uses {feature}: {found.reason}")
+            if self._variant_of(stage) is None:
+                feature, found = self._lacking(stage.uses)
+                return Gap(found.kind, f"stage '{stage.name}' uses {feature}: {found.reason}")
         if application.cuts and "deduplicate" in self.missing:
             return Gap(
                 self.missing["deduplicate"].kind, f"a cut needs deduplicate: {self.missing['deduplicate'].reason}"
             )
         return None
+
+    def sink_gap(self) -> Gap | None:
+        """Why this engine cannot write results to a store beside the log, or None."""
+        if not self.holds_slots:
+            return None
+        return Gap("not-yet", f"{self.name} writes to the log alone: a store is written batch by batch")
+
+    def fitted(self, application: Application, given: Mapping[str, str]) -> Application:
+        """The application with the variants that the user chose or, where none was chosen, that this engine can run."""
+        chosen = _after("variant.", given)
+        found = {s.name: self._variant_of(s) or DEFAULT_VARIANT for s in application.stages}
+        return application.with_variants({**found, **chosen})
+
+    def variants(self, application: Application, given: Mapping[str, str]) -> dict[str, str]:
+        """Stage → the variant that runs, for the stages that have a choice."""
+        chosen = _after("variant.", given)
+        found = {s.name: self._variant_of(s) or DEFAULT_VARIANT for s in application.stages if s.variants}
+        return {**found, **chosen}
+
+    def _variant_of(self, stage: Stage) -> str | None:
+        for name in (DEFAULT_VARIANT, *stage.variants):
+            if not stage.using_variant(name).uses & set(self.missing):
+                return name
+        return None
+
+    def _lacking(self, uses: frozenset[Feature]) -> tuple[str, Gap]:
+        return next((feature, self.missing[feature]) for feature in sorted(uses) if feature in self.missing)
 
     def knows(self, setting: str) -> bool:
         """Whether this engine has a setting of that name."""
@@ -78,25 +106,35 @@ class SparkEngine:
                 raise unknown(f"setting of {self.name}", name, [*self.settings, *(f"{p}…" for p in PASSED_ON)])
         if not values["shuffle-partitions"].isdigit() or int(values["shuffle-partitions"]) < 1:
             raise UserError(f"shuffle-partitions is a whole number, not '{values['shuffle-partitions']}'")
+        parallelism.check_numbers(values)
         self.trigger(values)
         return values
 
     def slots_needed(self, application: Application, partitions: int, given: Mapping[str, str]) -> int:
         """Task slots that must be free before the start: too few would starve the queries in silence."""
-        shuffle = int(self.resolve(given)["shuffle-partitions"])
-        queries = len(application.leaf_outputs()) + len(application.cuts)
-        stateful = sum(1 for s in application.stages if s.uses & {"aggregate", "deduplicate", "window"})
-        stateful += len(application.cuts)
-        if self.holds_slots:
-            return queries * partitions + max(stateful, 1) * shuffle
-        return max(partitions, shuffle)
+        shuffle = self.shuffle_partitions(application, given)
+        if not self.holds_slots:
+            return max(partitions, *shuffle.values())
+        exchanges = [shuffle[query] * len(stages) for query, stages in self.stateful_stages(application, given).items()]
+        # The reader of a topic between two queries drops repeats, which is an exchange too.
+        exchanges += [max(shuffle.values())] * len(application.cuts)
+        return len(shuffle) * partitions + max(sum(exchanges), *shuffle.values())
+
+    def stateful_stages(self, application: Application, given: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """Query → its stages that rows are exchanged for: those whose parallelism can be set."""
+        return parallelism.stateful_stages(self.fitted(application, given))
+
+    def shuffle_partitions(self, application: Application, given: Mapping[str, str]) -> dict[str, int]:
+        """Query → its shuffle partitions; a parallelism of a stage that has none is an error."""
+        otherwise = int(self.session_settings(given)[parallelism.SHUFFLE_PARTITIONS])
+        return parallelism.shuffle_partitions(self.fitted(application, given), given, otherwise)
 
     def session_settings(self, given: Mapping[str, str]) -> dict[str, str]:
         """Spark configuration that is fixed when the session starts; trials share a JVM only if it is equal."""
         values = self.resolve(given)
         own = {name: value for name, value in values.items() if name.startswith("spark.")}
         return {
-            "spark.sql.shuffle.partitions": values["shuffle-partitions"],
+            parallelism.SHUFFLE_PARTITIONS: values["shuffle-partitions"],
             "spark.driver.memory": values["driver-memory"],
             **self.spark,
             **_state_store(values.get("state-store", self.state_store)),
@@ -120,7 +158,7 @@ class SparkEngine:
             **self.session_settings(given),
             **{f"source.{k}": v for k, v in self.source_options(values).items()},
             **{f"sink.{k}": v for k, v in self.sink_options(values).items()},
-            **{k: v for k, v in values.items() if k.startswith("variant.")},
+            **{k: v for k, v in values.items() if k.startswith(OF_STAGES)},
         }
 
     def job_command(self, session_file: str) -> list[str]:

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 from streamgauge.engines.execution import Offsets
 from streamgauge.engines.spark.checkpoints import committed_offsets
 from streamgauge.engines.spark.compiler import Compiler, Query
+from streamgauge.engines.spark.parallelism import SHUFFLE_PARTITIONS
+from streamgauge.engines.spark.redis_sink import write_to_redis
 from streamgauge.model import Application, EngineError
 from streamgauge.model.job import Job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from streamgauge.engines.spark.engine import SparkEngine
 
@@ -31,11 +34,12 @@ class SparkRunningJob:
         self._job = job
         values = engine.resolve(job.settings)
         kafka = {"kafka.bootstrap.servers": job.bootstrap, **job.kafka_options}
-        variants = {k.removeprefix("variant."): v for k, v in values.items() if k.startswith("variant.")}
-        compiler = Compiler(session, application, job, {**kafka, **engine.source_options(values)}, variants)
+        fitted = engine.fitted(application, values)
+        compiler = Compiler(session, fitted, job, {**kafka, **engine.source_options(values)})
         self._plan = compiler.queries()
         self._sink = {**kafka, **engine.sink_options(values)}
         self._trigger = engine.trigger(values)
+        self._shuffle_partitions = engine.shuffle_partitions(application, values)
         self._started: list[tuple[Query, StreamingQuery]] = []
         self.starting_ms = 0
         self._reported: dict[str, int] = {}
@@ -52,9 +56,16 @@ class SparkRunningJob:
             raise EngineError(f"{self._engine.name} refused the job: {first_line(error)}") from error
 
     def _start(self, query: Query) -> StreamingQuery:
-        writer = query.records.writeStream.format("kafka").options(**self._sink).option("topic", query.topic)
-        writer = writer.option("checkpointLocation", str(self._checkpoint(query)))
+        # A query takes a copy of the session's configuration when it starts.
+        if query.name in self._shuffle_partitions:
+            self._session.conf.set(SHUFFLE_PARTITIONS, self._shuffle_partitions[query.name])
+        writer = self._writer(query).option("checkpointLocation", str(self._checkpoint(query)))
         return writer.outputMode(self._engine.output_mode).trigger(**self._trigger).queryName(query.name).start()
+
+    def _writer(self, query: Query) -> DataStreamWriter:
+        if self._job.sink and query.output is not None:
+            return write_to_redis(query.records, query.output, self._job.sink, query.topic)
+        return query.records.writeStream.format("kafka").options(**self._sink).option("topic", query.topic)
 
     def _wait_until_ready(self) -> None:
         """Return when every query is past its start-up, so that a trial's first seconds are not those of planning."""

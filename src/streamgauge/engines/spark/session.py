@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,13 @@ class SparkJobSession:
         running = SparkRunningJob(self._session, self._engine, application, job)
         running.start()
         return running
+
+    def characterize(self, application: Application, job: Job) -> Iterator[dict[str, Any]]:
+        """Samples of every cut of the application over its input topics."""
+        from streamgauge.engines.spark.characterizing import Characterizing
+
+        _ship_by_value(application)
+        return Characterizing(self._session, self._engine, application, job).samples()
 
     def close(self) -> None:
         """Stop Spark."""
