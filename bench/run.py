@@ -13,13 +13,20 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from bench.applications import applications
 from bench.draining import draining
 from bench.latency import latency
 from bench.publishing import generating, publishing
 from bench.room import Room, open_room
 from streamgauge.provision.machine import describe_machine
 
-MEASUREMENTS = {"generating": generating, "publishing": publishing, "latency": latency, "draining": draining}
+MEASUREMENTS = {
+    "generating": generating,
+    "publishing": publishing,
+    "latency": latency,
+    "draining": draining,
+    "applications": applications,
+}
 
 
 def show(room: Room) -> None:

@@ -24,7 +24,7 @@ def test_the_reference_is_current() -> None:
     )
 
 
-@pytest.mark.parametrize("kind", ["applications", "engines", "streams", "loads"])
+@pytest.mark.parametrize("kind", ["applications", "engines", "streams", "tables", "loads"])
 def test_a_list_is_a_table_or_json(say: Say, kind: str) -> None:
     shown = json.loads(say("list", kind, "--json").out)
     assert shown["schema"] == 1
@@ -41,7 +41,37 @@ def test_the_list_of_applications_says_who_cannot_run_them_and_why(say: Say) -> 
     assert set(found["grep"]["engines"]) >= {"spark-microbatch", "spark-realtime", "spark-continuous"}
     assert found["wordcount"]["gaps"]["spark-continuous"]["reason"]
     assert found["grep"]["parameters"]["pattern"]["default"]
-    assert "not spark-continuous" in say("list", "applications").out
+    said = say("list", "applications").out
+    assert "✗ spark-continuous: stage 'count' uses aggregate" in " ".join(said.split())
+    assert "✓ spark-realtime" in said
+
+
+def test_the_json_of_an_application_has_its_whole_graph(say: Say) -> None:
+    found = {row["name"]: row for row in json.loads(say("list", "applications", "--json").out)["applications"]}
+    row = found["wordcount"]
+    assert (row["inputs"], row["tables"], row["cuts"]) == ({"searches": "aol-search"}, {}, [])
+    split, count = row["graph"]
+    assert (split["name"], split["reads"], split["emits"], split["key"]) == ("split", ["searches"], "rows", ["word"])
+    assert (count["uses"], count["emits"]) == (["aggregate"], "updates")
+    assert count["about"].startswith("The running count")
+    assert [(o["stage"], o["leaf"], o["emits"]) for o in row["outputs"]] == [
+        ("split", False, "per event"),
+        ("count", True, "latest per key"),
+    ]
+    assert row["papers"]
+    assert row["variants"]["spark-microbatch"] == {}
+
+
+def test_the_stages_of_a_chain_and_of_a_graph_are_told_apart() -> None:
+    from streamgauge.applications import get_application
+    from streamgauge.cli.list_ import _stages
+    from streamgauge.lab.application_facts import application_facts
+
+    own = Path(__file__).parents[1] / "applications"
+    assert _stages(application_facts(get_application("wordcount"))) == "split → count"
+    assert _stages(application_facts(get_application(str(own / "two_queries.py")))) == "split ‖ count"
+    branches = _stages(application_facts(get_application(str(own / "two_branches.py"))))
+    assert all(" ← " in line for line in branches.splitlines())
 
 
 def test_an_unknown_list_is_one_line(say: Say) -> None:

@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from streamgauge.cli.values import recorded_files, share
 from streamgauge.lab import run as lab_run
 from streamgauge.lab.planning import plan
 from streamgauge.lab.request import Listener, RunOutcome, RunRequest
+from streamgauge.model import UserError
 from tests.cli.conftest import Said
 from tests.report.sample_run import record, store_sample, tables
 
@@ -68,7 +70,7 @@ def test_every_argument_reaches_the_request(say: Say, conducted: list[RunRequest
         partitions=1,
         parameters={"pattern": "a=b"},
         settings={"spark.sql.shuffle.partitions": "4"},
-        data=str(data),
+        data={"": str(data)},
         kafka="h:1",
         kafka_config=config,
         out=Path("kept"),
@@ -191,3 +193,13 @@ def test_outcomes_in_a_progress_line_name_the_trouble() -> None:
     assert outcome_words(wrong) == "✗ p50 6 ms wrong answer"
     gap = record("grep", "spark-continuous", status="gap", gap={"kind": "never", "reason": "no aggregates"})
     assert outcome_words(gap) == "gap (never): no aggregates"
+
+
+def test_shares_and_recorded_files_as_a_person_types_them() -> None:
+    assert share("--malformed", "1%") == 0.01
+    assert share("--malformed", "0.25") == 0.25
+    with pytest.raises(UserError, match="--malformed takes a share, not 'some'"):
+        share("--malformed", "some")
+    assert recorded_files(["a/b=c.txt", "roads=x=y.shp"]) == {"": "a/b=c.txt", "roads": "x=y.shp"}
+    with pytest.raises(UserError, match="--data roads is given twice"):
+        recorded_files(["roads=a", "roads=b"])

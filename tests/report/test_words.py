@@ -110,3 +110,14 @@ def test_what_is_compared_stands_together() -> None:
         ("a", "spark-microbatch"),
         ("a", "spark-realtime"),
     ]
+
+
+def test_a_right_verdict_says_how_many_events_were_rejected() -> None:
+    verdict = {"correct": True, "duplicated": 0, "rejected": 1200}
+    assert words.verdict_words(verdict) == "right (1,200 rejected)"
+    assert words.verdict_words({**verdict, "duplicated": 2}) == "right (2 duplicated, allowed; 1,200 rejected)"
+
+
+def test_quality_is_said_where_there_are_labels() -> None:
+    assert words.quality_words({"quality": {"precision": 0.95, "recall": 0.8}}) == "precision 0.95, recall 0.8"
+    assert words.quality_words({}) == ""

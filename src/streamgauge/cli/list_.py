@@ -18,10 +18,10 @@ _WIDE_ENOUGH = 150
 
 
 def list_(
-    kind: Annotated[str, typer.Argument(metavar="applications|engines|streams|loads", help="What to list.")],
+    kind: Annotated[str, typer.Argument(metavar="applications|engines|streams|tables|loads", help="What to list.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print nothing but JSON on stdout.")] = False,
 ) -> None:
-    """List applications, engines, streams or loads with everything that can be set."""
+    """List applications, engines, streams, stored tables or loads with everything that can be set."""
     from streamgauge.cli.stdout import reserved_stdout
 
     if kind not in LISTINGS:
@@ -35,27 +35,11 @@ def list_(
 
 
 def applications() -> list[Row]:
-    """Every application with its parameters, stages and the engines that run it."""
+    """Every application with its papers, inputs, stages, parameters and the engines that run it."""
     from streamgauge.applications import all_applications
-    from streamgauge.engines import all_engines
+    from streamgauge.lab.application_facts import application_facts
 
-    rows = []
-    for name, application in all_applications().items():
-        gaps = {n: e.gap(application) for n, e in all_engines().items()}
-        rows.append(
-            {
-                "name": name,
-                "question": application.question,
-                "streams": sorted({s.name for s in application.inputs.values()}),
-                "stages": [s.name for s in application.stages],
-                "stop_after": [o.stage for o in application.outputs],
-                "parameters": {k: {"default": p.default, "about": p.about} for k, p in application.parameters.items()},
-                "engines": [n for n, gap in gaps.items() if gap is None],
-                "gaps": {n: {"kind": gap.kind, "reason": gap.reason} for n, gap in gaps.items() if gap is not None},
-                "papers": list(application.papers),
-            }
-        )
-    return rows
+    return [application_facts(application) for application in all_applications().values()]
 
 
 def engines() -> list[Row]:
@@ -87,11 +71,33 @@ def streams() -> list[Row]:
             "name": name,
             "about": stream.about,
             "fields": [{"name": f.name, "type": f.type.value, "about": f.about} for f in stream.fields],
+            "wire": type(stream.wire).__name__.lower(),
             "recorded": stream.recorded is not None,
             "key": stream.key,
             "papers": list(stream.papers),
         }
         for name, stream in all_streams().items()
+    ]
+
+
+def tables() -> list[Row]:
+    """Every stored table with its fields and the applications that read it."""
+    from streamgauge.applications import all_applications
+    from streamgauge.streams.tables import all_tables
+
+    readers: dict[str, list[str]] = {}
+    for application in all_applications().values():
+        for table in application.tables.values():
+            readers.setdefault(table.name, []).append(application.name)
+    return [
+        {
+            "name": name,
+            "about": table.about,
+            "fields": [{"name": f.name, "type": f.type.value, "about": f.about} for f in table.fields],
+            "recorded": table.recorded is not None,
+            "applications": readers.get(name, []),
+        }
+        for name, table in all_tables().items()
     ]
 
 
@@ -109,6 +115,7 @@ LISTINGS: dict[str, Callable[[], list[Row]]] = {
     "applications": applications,
     "engines": engines,
     "streams": streams,
+    "tables": tables,
     "loads": loads,
 }
 
@@ -133,7 +140,7 @@ def _table(kind: str, rows: list[Row], shown: dict[str, Say]) -> Any:
 
     table = plain_table()
     for heading in shown:
-        table.add_column(heading, no_wrap=heading in ("name", "spelling", "engines"), overflow="fold")
+        table.add_column(heading, no_wrap=heading in ("name", "spelling"), overflow="fold")
     for row in rows:
         table.add_row(*(Text(say(row)) for say in shown.values()), end_section=kind != "loads")
     return table
@@ -161,6 +168,32 @@ def _settable(settings: dict[str, Row]) -> str:
     return _lines(f"{name}={each['default']}  {each['about']}" for name, each in settings.items())
 
 
+def _engines(row: Row) -> str:
+    """Every engine with ✓, and the variants that it chooses; or with ✗ and what it lacks, without the long reason."""
+    able = []
+    for name in row["engines"]:
+        chosen = [f"{stage}: {variant}" for stage, variant in row["variants"][name].items() if variant != "default"]
+        able.append(f"✓ {name} ({', '.join(chosen)})" if chosen else f"✓ {name}")
+    return _lines([*able, *(f"✗ {name}: {gap['reason'].partition(':')[0]}" for name, gap in row["gaps"].items())])
+
+
+def _stages(row: Row) -> str:
+    """A chain as it runs; of a graph, every stage with what it reads. A ‖ is a topic between two queries."""
+    before = [None, *row["stages"]]
+    flows = [[read for read in each["reads"] if read not in row["tables"]] for each in row["graph"]]
+    if all(reads == [name] for reads, name in zip(flows[1:], before[1:], strict=False)):
+        return "".join(
+            name + ("" if name == row["stages"][-1] else " ‖ " if name in row["cuts"] else " → ")
+            for name in row["stages"]
+        )
+    return _lines(f"{each['name']} ← {', '.join(reads)}" for each, reads in zip(row["graph"], flows, strict=True))
+
+
+def _inputs(row: Row) -> str:
+    both = {**row["inputs"], **row["tables"]}
+    return _lines(name if name == source else f"{name} ← {source}" for name, source in both.items())
+
+
 def _gaps(row: Row) -> str:
     return _lines(f"{name} ({gap['kind']}): {gap['reason']}" for name, gap in row["gaps"].items())
 
@@ -169,11 +202,11 @@ _COLUMNS: dict[str, dict[str, Say]] = {
     "applications": {
         "name": lambda r: r["name"],
         "question": lambda r: r["question"],
-        "stream": lambda r: _lines(r["streams"]),
-        "stages": lambda r: " → ".join(r["stages"]),
-        "parameters (--param)": lambda r: _settable(r["parameters"]),
-        "engines": lambda r: _lines([*r["engines"], *(f"not {name}" for name in r["gaps"])]),
         "papers": lambda r: " ".join(r["papers"]),
+        "inputs ← streams, tables": _inputs,
+        "stages": _stages,
+        "parameters (--param)": lambda r: _settable(r["parameters"]),
+        "engines": _engines,
     },
     "engines": {
         "name": lambda r: r["name"],
@@ -186,8 +219,16 @@ _COLUMNS: dict[str, dict[str, Say]] = {
         "name": lambda r: r["name"],
         "about": lambda r: r["about"],
         "fields": lambda r: _lines(f"{f['name']} {f['type']}" for f in r["fields"]),
+        "key": lambda r: r["key"] or "",
         "real data (--data)": lambda r: "yes" if r["recorded"] else "no",
         "papers": lambda r: " ".join(r["papers"]),
+    },
+    "tables": {
+        "name": lambda r: r["name"],
+        "about": lambda r: r["about"],
+        "fields": lambda r: _lines(f"{f['name']} {f['type']}" for f in r["fields"]),
+        "real data (--data)": lambda r: "yes" if r["recorded"] else "no",
+        "read by": lambda r: _lines(r["applications"]),
     },
     "loads": {
         "name": lambda r: r["name"],

@@ -24,12 +24,16 @@ def report(
 ) -> None:
     """Rebuild the HTML report of a stored run from its samples; its path is the last line."""
     from streamgauge.report import write_report
+    from streamgauge.report.characterisations import print_characterisation
     from streamgauge.report.tables import print_summary
     from streamgauge.store import RunStore
 
     stored = RunStore(out).open(run or "latest")
     path = write_report(stored, to)
-    print_summary(stored.trials, stored.problems)
+    if stored.characterisation is not None:
+        print_characterisation(stored.characterisation)
+    if stored.characterisation is None or stored.trials or stored.problems:
+        print_summary(stored.trials, stored.problems)
     print(path)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from streamgauge.cli.verb import Verb
+from streamgauge.model.errors import UserError
 
 if TYPE_CHECKING:
     from streamgauge.lab.request import RunRequest
@@ -46,10 +48,30 @@ def run(
         list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="A setting of the engine or of Spark.")
     ] = None,
     partitions: Annotated[int | None, typer.Option(metavar="N", help="Partitions of every topic (default 2).")] = None,
+    instances: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="Partitions and parallelism from a characterisation that is stored in --out."),
+    ] = None,
+    multiplier: Annotated[
+        int | None, typer.Option(metavar="K", help="Take the instances of --instances so many times (default 1).")
+    ] = None,
     place: Annotated[str, typer.Option(metavar="PLACE", help="Where the job is executed.")] = "local",
     stop_after: Annotated[str | None, typer.Option(metavar="STAGE", help="Cut the pipeline after this stage.")] = None,
     data: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Replay a recorded file of the stream instead of generating.")
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]FILE", help="A recorded file for an input or a stored table instead of generated rows."
+        ),
+    ] = None,
+    malformed: Annotated[
+        str | None,
+        typer.Option(metavar="SHARE", help="Spoil this share of the events, like 1%; implies --dead-letters."),
+    ] = None,
+    dead_letters: Annotated[
+        bool, typer.Option("--dead-letters", help="Send malformed events to a topic of their own instead of dropping.")
+    ] = False,
+    sink: Annotated[
+        str | None, typer.Option(metavar="URL", help="Write results to this store, like redis://localhost:6379/0.")
     ] = None,
     kafka: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Use this Kafka instead of an embedded broker.")
@@ -58,7 +80,9 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="Security settings, partitions, replication: key=value lines.")
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the stored runs.")] = Path("runs"),
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the topics after the run.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the topics, or the results in the sink, after the run.")
+    ] = False,
     timeout: Annotated[
         str, typer.Option(metavar="TIME", help="Longest time that a trial may take beyond its load.")
     ] = "10min",
@@ -70,13 +94,13 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print nothing but JSON on stdout.")] = False,
 ) -> None:
     """Run applications on engines under a load, and say how fast they were and whether the answers were right."""
-    from streamgauge.cli.values import pairs
-    from streamgauge.lab.request import RunRequest
+    from streamgauge.cli.values import pairs, recorded_files, share
+    from streamgauge.lab.request import DEFAULT_ENGINES, RunRequest
     from streamgauge.model.units import parse_count, parse_duration_s
 
     request = RunRequest(
         applications=tuple(applications),
-        **({"engines": tuple(dict.fromkeys(engine))} if engine else {}),
+        engines=tuple(dict.fromkeys(engine)) if engine else DEFAULT_ENGINES,
         load=load,
         events=None if events is None else parse_count(events),
         for_s=None if for_ is None else parse_duration_s(for_),
@@ -88,16 +112,41 @@ def run(
         parameters=pairs("--param", param or []),
         settings=pairs("--set", setting or []),
         stop_after=stop_after,
-        data=data,
+        data=recorded_files(data or []),
+        malformed=0.0 if malformed is None else share("--malformed", malformed),
+        dead_letters=dead_letters,
+        sink=sink,
         kafka=kafka,
         kafka_config=kafka_config,
         out=out,
         keep=keep,
         timeout_s=parse_duration_s(timeout),
         thresholds=tuple(threshold or ()),
-        command=shlex.join(["streamgauge", *(context.obj or [])]),
+        command=_command(context.obj or [], sink),
     )
+    request = _with_instances(request, instances, multiplier)
     raise typer.Exit(_show_plan(request, as_json) if dry_run else _conduct(request, as_json))
+
+
+def _with_instances(request: RunRequest, run: str | None, multiplier: int | None) -> RunRequest:
+    if run is None:
+        if multiplier is not None:
+            raise UserError("--multiplier needs --instances", "Name the characterisation whose instances are meant")
+        return request
+    from streamgauge.lab.instances import with_instances
+
+    request, notes = with_instances(request, run, 1 if multiplier is None else multiplier)
+    for note in notes:
+        print(note, file=sys.stderr)
+    return request
+
+
+def _command(arguments: list[str], sink: str | None) -> str:
+    """What was typed, as it may be stored: no password of a sink."""
+    from streamgauge.model.trial import without_password
+
+    shown = [a if sink is None else a.replace(sink, without_password(sink)) for a in arguments]
+    return shlex.join(["streamgauge", *shown])
 
 
 def _show_plan(request: RunRequest, as_json: bool) -> int:
@@ -156,5 +205,7 @@ VERB = Verb(
         "streamgauge run grep --param pattern=news --threshold 'p99<500ms' --json",
         "streamgauge run path/to/mine.py --kafka broker:9092 --kafka-config client.properties",
         "streamgauge run wordcount --set spark.sql.shuffle.partitions=4 --dry-run",
+        "streamgauge run wordcount --partitions 4 --set parallelism.count=6",
+        "streamgauge run wordcount --instances latest --multiplier 2 --place 'local[32]'",
     ),
 )

@@ -23,4 +23,5 @@ def write_report(stored: StoredRun, path: Path | None = None) -> Path:
     for record in stored.trials:
         tables = stored.tables(record)
         trials.append(DrawnTrial(record, {name: tables[name] for name in _DRAWN_TABLES if name in tables}))
-    return write_page(page(stored.run, trials, stored.problems), path or stored.folder / "report.html")
+    whole = page(stored.run, trials, stored.problems, stored.characterisation)
+    return write_page(whole, path or stored.folder / "report.html")

@@ -9,21 +9,28 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from streamgauge.report import charts, drawing, sections
+from streamgauge.report import characterisations, charts, drawing, sections
 from streamgauge.report.drawing import DrawnTrial, Figure
 from streamgauge.report.markup import Markup, bullets, element, embedded_json, facts, joined
 from streamgauge.report.repeats import groups
 from streamgauge.report.words import answer, compared, in_order
 
 
-def page(run: Mapping[str, Any], trials: Sequence[DrawnTrial], problems: Sequence[str] = ()) -> str:
+def page(
+    run: Mapping[str, Any],
+    trials: Sequence[DrawnTrial],
+    problems: Sequence[str] = (),
+    characterisation: Mapping[str, Any] | None = None,
+) -> str:
     """The whole page as text, from the run's own facts, its trials, and what of it could not be read."""
     records = [t.record for t in trials]
+    if characterisation is not None and not records:
+        return _characterisation_page(run, problems, characterisation)
     colours = charts.engine_colours(in_order(r["engine"] for r in records))
     parts = [part for part in _parts(run, trials, colours, problems) if part[2] is not None]
     links = joined(element("a", heading, href=f"#{identity}") for identity, heading, _ in parts)
     body = [
-        element("h1", f"streamgauge · run {run.get('run', '')} · {_instant(run.get('created_at'))}"),
+        element("h1", _title(run)),
         element("p", _unbroken(answer(records), list(colours)), class_="answer"),
         element("p", _conditions(records), class_="soft"),
         element("nav", links),
@@ -31,6 +38,24 @@ def page(run: Mapping[str, Any], trials: Sequence[DrawnTrial], problems: Sequenc
         element("footer", "Every figure on this page is computed from the samples beside it."),
     ]
     return _document(f"streamgauge · {run.get('run', '')}", joined(body))
+
+
+def _characterisation_page(run: Mapping[str, Any], problems: Sequence[str], document: Mapping[str, Any]) -> str:
+    parts = [element("h2", "Operators"), characterisations.characterisation_section(document)]
+    if problems:
+        parts += [element("h2", "What could not be read"), bullets(problems)]
+    body = [
+        element("h1", _title(run)),
+        element("p", characterisations.answer(document), class_="answer"),
+        element("section", joined(parts), id="operators"),
+        element("section", joined([element("h2", "The run and its machine"), _run_facts(run)]), id="run"),
+        element("footer", "Every figure on this page is computed from the samples beside it."),
+    ]
+    return _document(f"streamgauge · {run.get('run', '')}", joined(body))
+
+
+def _title(run: Mapping[str, Any]) -> str:
+    return f"streamgauge · run {run.get('run', '')} · {_instant(run.get('created_at'))}"
 
 
 def _instant(text: Any) -> str:

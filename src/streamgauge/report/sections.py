@@ -189,6 +189,8 @@ def _trial_parts(record: Record) -> list[tuple[str, Markup | None]]:
         ("Warnings", _listing(record.get("warnings"))),
         ("Not run because", element("p", why_not_measured(record)) if not measured(record) else None),
         ("Verdict", _verdict(verdict) if verdict else None),
+        ("Quality against the labels", _facts(record.get("quality"))),
+        ("How it ran", _facts(_how(record))),
         ("Requirements (SB3)", markup.bullets(_requirement(c) for c in checks) if checks else None),
         ("Thresholds", _listing([_threshold(t) for t in record.get("thresholds") or []])),
         ("Throughput", _facts(record.get("throughput"))),
@@ -202,6 +204,13 @@ def _trial_parts(record: Record) -> list[tuple[str, Markup | None]]:
         ("Tuning", _facts(record.get("tuning"))),
         ("Trial", _facts(record.get("trial"))),
     ]
+
+
+def _how(record: Record) -> dict[str, Any]:
+    """Variants of stages, and the topics that lie between queries, which a reader must know of."""
+    found = {f"variant of {stage}": name for stage, name in (record.get("variants") or {}).items()}
+    between = record.get("between") or []
+    return {**found, **({"topic between queries, after": ", ".join(between)} if between else {})}
 
 
 def _part(title: str, content: Markup, style: str = "") -> Markup:

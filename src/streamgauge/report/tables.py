@@ -23,6 +23,7 @@ from streamgauge.report.words import (
     measured,
     milliseconds,
     per_second,
+    quality_words,
     rate_of,
     verdict_words,
     why_not_measured,
@@ -103,6 +104,8 @@ def remarks(records: Sequence[Record]) -> list[Text]:
             )
         found += [_remark("red", subject, f"not valid: {reason}") for reason in record.get("invalid_reasons") or []]
         found += [_remark("yellow", subject, warning) for warning in record.get("warnings") or []]
+        if quality_words(record):
+            found.append(Text.assemble(("· ", "cyan"), (f"{subject}: ", "bold"), quality_words(record)))
         found += [_threshold(subject, t) for t in record.get("thresholds") or []]
         found += [_remark("red", subject, e) for e in (record.get("verdict") or {}).get("examples") or []]
     return found
