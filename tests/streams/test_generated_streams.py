@@ -18,7 +18,7 @@ from streamgauge.streams.wire import encode
 
 streams = st.sampled_from(sorted(all_streams()))
 seeds = st.integers(0, 2**63)
-starts = st.integers(0, 2**39)
+starts = st.integers(0, 2**35)
 
 
 @given(streams, seeds, starts, st.lists(st.integers(1, 300), min_size=1, max_size=5))
