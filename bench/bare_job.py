@@ -20,12 +20,14 @@ from streamgauge.engines import get_engine
 from streamgauge.engines.spark.checkpoints import committed_offsets
 from streamgauge.engines.spark.codec import encode_output
 from streamgauge.engines.spark.source import decode_stream
+from streamgauge.engines.spark.workers import use_this_python
 
 
 def main() -> None:
     """Serve until standard input ends."""
     given = json.loads(sys.argv[1])
     engine: Any = get_engine(given["engine"])
+    use_this_python("local[16]")
     builder = SparkSession.builder.master("local[16]").config("spark.jars", given["jars"])
     settings = {**engine.session_settings({}), "spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC"}
     for key, value in {**settings, "spark.local.dir": given["folder"], "spark.log.level": "ERROR"}.items():

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from streamgauge.engines.spark.workers import use_this_python
 from streamgauge.log.broker import EmbeddedBroker
 from streamgauge.log.cluster import Cluster
 from streamgauge.provision.guard import Guard
@@ -86,6 +87,7 @@ def spark(work_folder: Path, guard: Guard) -> Iterator[Any]:
     java_home = find_java().environment().get("JAVA_HOME")
     if java_home:
         os.environ["JAVA_HOME"] = java_home
+    use_this_python("local[4]")
     session = (
         SparkSession.builder.master("local[4]")
         .appName("streamgauge-tests")

@@ -59,7 +59,10 @@ def rank_part(topics: DataFrame, *, window_s: int, slide_s: int, rankers: int, t
         )
     )
     start = fn.unix_millis("window.start").alias("window_start_ms")
-    ranking = fn.transform("counts", lambda found: _entry(found["count"], found["item"]))
+    # Counts come with the largest first: what is below the last place need not be sorted.
+    last = fn.coalesce(fn.get("counts", fn.lit(top - 1))["count"], fn.lit(0))
+    candidates = fn.filter("counts", lambda found: found["count"] >= last)
+    ranking = fn.transform(candidates, lambda found: _entry(found["count"], found["item"]))
     return counted.select(start, "ranker", "seen", _first(ranking, top).alias("ranking"), "origin")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamgauge.engines.spark.running import SparkRunningJob
+from streamgauge.engines.spark.workers import use_this_python
 
 if TYPE_CHECKING:
     from streamgauge.engines.spark.engine import SparkEngine
@@ -42,6 +43,7 @@ class SparkJobSession:
             "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder} -Djava.io.tmpdir={temporary}",
             **given["settings"],
         }
+        use_this_python(given["master"])
         builder = SparkSession.builder.master(given["master"]).appName("streamgauge")
         for key, value in settings.items():
             builder = builder.config(key, value)

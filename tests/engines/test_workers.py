@@ -1,0 +1,35 @@
+"""Python workers run where streamgauge can be imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from streamgauge.engines.spark.workers import use_this_python
+
+
+@pytest.mark.spark
+def test_a_python_worker_runs_with_this_interpreter(spark: Any) -> None:
+    def who(batches: Any) -> Any:
+        for batch in batches:
+            yield pa.RecordBatch.from_pydict({"python": [sys.executable] * batch.num_rows})
+
+    (row,) = spark.range(1, numPartitions=1).mapInArrow(who, "python string").collect()
+    assert row["python"] == sys.executable
+
+
+def test_another_python_of_the_environment_is_not_taken_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", "another-python")
+    monkeypatch.setenv("PYSPARK_DRIVER_PYTHON", "another-python")
+    use_this_python("local[2]")
+    assert os.environ["PYSPARK_PYTHON"] == os.environ["PYSPARK_DRIVER_PYTHON"] == sys.executable
+
+
+def test_a_cluster_keeps_the_python_that_its_user_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", "another-python")
+    use_this_python("spark://127.0.0.1:7077")
+    assert os.environ["PYSPARK_PYTHON"] == "another-python"
