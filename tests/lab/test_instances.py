@@ -83,6 +83,6 @@ def test_mistakes_are_said(request_: RunRequest) -> None:
 
 def test_too_few_slots_are_said_while_planning(request_: RunRequest) -> None:
     stored(request_.out, "wordcount", WORDCOUNT)
-    taken, _ = with_instances(request_, "latest", 10)
-    with pytest.raises(UserError, match=r"needs 30 task slots and local has 16\. Use --place 'local\[30\]'"):
+    taken, _ = with_instances(request_, "latest", 20)
+    with pytest.raises(UserError, match=r"needs 60 task slots and local has 32\. Use --place 'local\[60\]'"):
         plan(taken)

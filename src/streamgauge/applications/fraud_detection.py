@@ -26,7 +26,7 @@ from pyspark.sql import functions as fn
 
 from streamgauge.applications.kept_rows import rows_of_state, state_of_rows
 from streamgauge.applications.labels import precision_and_recall
-from streamgauge.applications.origin import latest_origin
+from streamgauge.applications.origin import newest_origin
 from streamgauge.applications.parameters import Fraction, OneOf, WholeNumber
 from streamgauge.applications.stateful import ORIGIN_COLUMNS, in_batches
 from streamgauge.model import Application, Expected, Output, PerEvent, stage
@@ -74,7 +74,7 @@ def predict(transactions: DataFrame, model: DataFrame, *, window: int, threshold
     recent = (
         transactions.select("card_id", known.alias("code"), "origin")
         .groupBy("card_id")
-        .agg(fn.max_by("code", "origin.offset", window).alias("recent"), latest_origin())
+        .agg(fn.max_by("code", "origin.offset", window).alias("recent"), newest_origin())
         .filter(fn.size("recent") == window)
     )
     codes = [fn.get("recent", fn.lit(place)) for place in range(window)]

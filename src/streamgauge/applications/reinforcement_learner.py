@@ -26,7 +26,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as fn
 
 from streamgauge.applications.kept_rows import rows_of_state, state_of_rows
-from streamgauge.applications.origin import latest_origin
+from streamgauge.applications.origin import newest_origin
 from streamgauge.applications.parameters import Positive, WholeNumber
 from streamgauge.applications.stateful import ORIGIN_COLUMNS, in_batches
 from streamgauge.model import Application, Expected, Output, Parameter, PerEvent, UserError, stage
@@ -61,7 +61,7 @@ def choose(feedback: DataFrame, *, actions: str, samples: int, width: float) -> 
         figures += [fn.count(earned).alias(f"n{place}"), fn.sum(earned).alias(f"s{place}")]
         figures += [fn.sum(earned * earned).alias(f"q{place}")]
     latest = fn.max_by("round", "origin.offset").alias("round")
-    learned = known.groupBy("learner_id").agg(latest, *figures, latest_origin()).filter("round is not null")
+    learned = known.groupBy("learner_id").agg(latest, *figures, newest_origin()).filter("round is not null")
     places = range(len(names))
     bounds = [_upper_bound(fn.col(f"n{p}"), fn.col(f"s{p}"), fn.col(f"q{p}"), width) for p in places]
     enough = fn.least(*[fn.col(f"n{p}") for p in places]) >= samples

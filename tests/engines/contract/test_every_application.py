@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -29,31 +30,36 @@ pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(2400)]
 
 
 @pytest.fixture(scope="module")
-def records(broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """(engine, application) → record, from one run per engine on the session's broker."""
+def records(broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """(engine, application) → record, from one run per engine on the session's broker.
 
-    @cache
-    def of_engine(engine: str) -> dict[str, dict[str, Any]]:
-        listener = Remembering()
-        conduct_run(
-            RunRequest(
-                applications=APPLICATIONS,
-                engines=(engine,),
-                load="preloaded",
-                events=EVENTS.get(engine, FEWER),
-                seed=SEEDS.get(engine, 1),
-                malformed=SPOILED if engine == "spark-microbatch" else 0.0,
-                warmup_s=0,
-                settings={k: v for k, v in QUICK.items() if get_engine(engine).knows(k)},
-                kafka=broker.bootstrap,
-                out=tmp_path_factory.mktemp("runs"),
-                timeout_s=300,
-            ),
-            listener,
-        )
-        return dict(zip(APPLICATIONS, listener.records, strict=True))
+    The runs go on at once: a trial waits much and computes little, and here nobody asks how fast it was.
+    """
+    engines = sorted(all_engines())
+    folders = [tmp_path_factory.mktemp("runs") for _ in engines]
+    with ThreadPoolExecutor(len(engines)) as pool:
+        runs = dict(zip(engines, pool.map(run_of, engines, [broker] * len(engines), folders), strict=True))
+        yield lambda engine, application: runs[engine][application]
 
-    return lambda engine, application: of_engine(engine)[application]
+
+def run_of(engine: str, broker: EmbeddedBroker, folder: Path) -> dict[str, dict[str, Any]]:
+    """Application → record on this engine."""
+    listener = Remembering()
+    request = RunRequest(
+        applications=APPLICATIONS,
+        engines=(engine,),
+        load="preloaded",
+        events=EVENTS.get(engine, FEWER),
+        seed=SEEDS.get(engine, 1),
+        malformed=SPOILED if engine == "spark-microbatch" else 0.0,
+        warmup_s=0,
+        settings={k: v for k, v in QUICK.items() if get_engine(engine).knows(k)},
+        kafka=broker.bootstrap,
+        out=folder,
+        timeout_s=300,
+    )
+    conduct_run(request, listener)
+    return dict(zip(APPLICATIONS, listener.records, strict=True))
 
 
 @pytest.mark.parametrize("application", APPLICATIONS, ids=lambda a: Path(a).stem)

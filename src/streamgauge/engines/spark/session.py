@@ -25,6 +25,9 @@ BASE = {
     "spark.log.level": "WARN",
 }
 
+AT_ONCE = {"spark.ui.liveUpdate.period": "0"}
+"""Tasks that run for long are counted as they start; by default a count may wait for the next heartbeat, 10 s away."""
+
 
 class SparkJobSession:
     """One Spark session that runs one job at a time."""
@@ -41,6 +44,7 @@ class SparkJobSession:
             "spark.local.dir": str(folder / "local"),
             "spark.sql.warehouse.dir": str(folder / "tables"),
             "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder} -Djava.io.tmpdir={temporary}",
+            **(AT_ONCE if engine.holds_slots else {}),
             **given["settings"],
         }
         use_this_python(given["master"])
