@@ -23,6 +23,8 @@ BASE = {
     "spark.driver.host": "127.0.0.1",
     "spark.sql.streaming.numRecentProgressUpdates": "100",
     "spark.log.level": "WARN",
+    # Without it every call of PySpark asks the JVM four times where in the user's file it stands.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 
 AT_ONCE = {"spark.ui.liveUpdate.period": "0"}
