@@ -18,6 +18,8 @@ from tests.cli.conftest import signals_as_at_a_terminal
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(300)]
 
+TESTS = 4
+
 
 class Command:
     """`streamgauge run` in a process of its own, with a work folder of its own."""
@@ -26,7 +28,7 @@ class Command:
         self.work = folder / "work"
         self.runs = folder / "runs"
         self._errors = folder / "stderr.txt"
-        arguments = ["run", "identity", "--load", "constant:200/s", "--for", "2min", "--out", str(self.runs)]
+        arguments = ["run", "identity", "--load", "constant:200/s", "--for", "5min", "--out", str(self.runs)]
         with self._errors.open("wb") as errors:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "streamgauge.cli", *arguments],
@@ -77,22 +79,36 @@ class Command:
         (found,) = self.runs.glob("*/run.json")
         return str(json.loads(found.read_text())["status"])
 
-
-@pytest.fixture
-def command(tmp_path: Path) -> Iterator[Command]:
-    started = Command(tmp_path)
-    try:
-        started.wait_until_it_works()
-        yield started
-    finally:
-        for process in [*started.family, psutil.Process(os.getpid())][:-1]:
+    def end(self) -> None:
+        """Kill what is left of it."""
+        for process in self.family:
             if process.is_running():
                 process.kill()
-        if started.process.poll() is None:
-            started.process.kill()
-        started.process.wait()
-        assert started.process.stdout is not None
-        started.process.stdout.close()
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterator[Command]]:
+    """A command for each test, all at work at once: started one after another they take longer."""
+    started: list[Command] = []
+    try:
+        for _ in range(TESTS):
+            started.append(Command(tmp_path_factory.mktemp("command")))
+        for command in started:
+            command.wait_until_it_works()
+        yield iter(started)
+    finally:
+        for command in started:
+            command.end()
+
+
+@pytest.fixture
+def command(commands: Iterator[Command]) -> Command:
+    return next(commands)
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
