@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from streamgauge.model import Trial
+from streamgauge.model.trial import differences
 from streamgauge.report.words import (
     correct,
     mark,
@@ -54,6 +55,24 @@ def outcome_words(record: dict[str, Any]) -> str:
     return f"{mark(good)} {figure}{words}"
 
 
+class _Titles:
+    """Names trials on a console, with what tells them apart in their run."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._told: list[str] = []
+
+    def plan(self, trials: list[Trial]) -> None:
+        """Learn which trials are coming."""
+        self.count = len(trials)
+        self._told = differences(trials)
+
+    def title(self, number: int, trial: Trial) -> str:
+        """'3/8 wordcount · spark-microbatch · preloaded · 4 partitions'."""
+        told = self._told[number - 1] if number <= len(self._told) else ""
+        return f"{number}/{self.count} {trial.title}" + (f" · {told}" if told else "")
+
+
 class Bars:
     """One bar per trial, with its phase."""
 
@@ -70,11 +89,11 @@ class Bars:
             redirect_stderr=False,
         )
         self._tasks: dict[int, TaskID] = {}
-        self._count = 0
+        self._titles = _Titles()
 
     def planned(self, run: str, trials: list[Trial]) -> None:
         """Say how much is coming."""
-        self._count = len(trials)
+        self._titles.plan(trials)
         self._progress.console.print(f"run {escape(run)}: {len(trials)} trial{'' if len(trials) == 1 else 's'}")
 
     def phase(self, number: int, trial: Trial, phase: str, done: float, total: float) -> None:
@@ -102,8 +121,8 @@ class Bars:
 
     def _task(self, number: int, trial: Trial) -> TaskID:
         if number not in self._tasks:
-            title = f"{number}/{self._count} {trial.title}"
-            self._tasks[number] = self._progress.add_task(escape(title), total=None, phase="")
+            title = escape(self._titles.title(number, trial))
+            self._tasks[number] = self._progress.add_task(title, total=None, phase="")
         return self._tasks[number]
 
 
@@ -111,23 +130,23 @@ class Lines:
     """A line for every new phase and every finished trial."""
 
     def __init__(self) -> None:
-        self._count = 0
+        self._titles = _Titles()
         self._last: tuple[int, str] = (0, "")
 
     def planned(self, run: str, trials: list[Trial]) -> None:
         """Say how much is coming."""
-        self._count = len(trials)
+        self._titles.plan(trials)
         self.note(f"run {run}: {len(trials)} trial{'' if len(trials) == 1 else 's'}")
 
     def phase(self, number: int, trial: Trial, phase: str, done: float, total: float) -> None:
         """Say a phase once."""
         if self._last != (number, phase):
             self._last = number, phase
-            self.note(f"{number}/{self._count} {trial.title}: {phase}")
+            self.note(f"{self._titles.title(number, trial)}: {phase}")
 
     def finished(self, number: int, trial: Trial, record: dict[str, Any]) -> None:
         """Say the outcome."""
-        self.note(f"{number}/{self._count} {trial.title}: {outcome_words(record)}")
+        self.note(f"{self._titles.title(number, trial)}: {outcome_words(record)}")
 
     def note(self, text: str) -> None:
         """Print a line."""
