@@ -22,7 +22,15 @@ def commands() -> list[str]:
 
 
 def test_the_readme_shows_every_verb() -> None:
-    assert {c.split()[0] for c in commands()} == {"run", "characterize", "list", "publish", "report", "doctor"}
+    assert {c.split()[0] for c in commands()} == {
+        "run",
+        "search",
+        "characterize",
+        "list",
+        "publish",
+        "report",
+        "doctor",
+    }
 
 
 @pytest.mark.parametrize("command", [c for c in commands() if c.startswith("run")])

@@ -91,6 +91,8 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     "quick application": (["grep", "--quick"], "--quick is for suites"),
     "no such engine": (["mine.toml", "-e", "spark-realtime"], "the suite 'mine' has no trial on spark-realtime"),
     "no such figure": (["mine.toml", "--threshold", "p98<1s"], "unknown figure in a threshold 'p98'"),
+    "nothing to keep": (["mine.toml", "--keep"], "--keep needs --kafka"),
+    "no configuration": (["mine.toml", "--kafka-config", "none"], "cannot read the Kafka configuration"),
     "no file": (["none.toml"], "there is no file none.toml"),
     "nothing to resume": (["--resume", "latest"], "there is no run in runs"),
     "resume and more": (["grep", "--resume", "latest"], "APPLICATION does not go with --resume"),
@@ -104,6 +106,12 @@ def test_a_mistake_is_one_line(say: Say, suite: str, mistake: str) -> None:
     said = say("run", *arguments)
     assert (said.code, said.out, said.err.count("\n")) == (2, "", 1), said.err
     assert line in said.err
+
+
+def test_partitions_of_the_logs_configuration_hold_where_the_suite_says_none(say: Say, suite: str) -> None:
+    Path("client.properties").write_text("partitions=5\n")
+    shown = json.loads(say("run", suite, "--dry-run", "--json", "--kafka-config", "client.properties").out)
+    assert {trial["partitions"] for trial in shown["trials"]} == {5}
 
 
 def test_what_is_left_of_a_run_is_shown(say: Say) -> None:

@@ -32,6 +32,7 @@ class NoLaboratory:
         self.conducted: list[tuple[int, str]] = []
         self.names: list[str] = []
         self.stop_at = 0
+        self.stop_by: BaseException = KeyboardInterrupt()
         self.alive = True
 
     @contextmanager
@@ -45,7 +46,7 @@ class NoLaboratory:
     def trial(self, lab: Any, planned: PlannedTrial, number: int, listener: Any, writer: Any, keep: bool) -> Any:
         if number == self.stop_at:
             writer.begin_trial()
-            raise KeyboardInterrupt
+            raise self.stop_by
         self.conducted.append((number, planned.trial.title))
         record = trial_record(planned.trial, "failed", error={"cause": "x", "exit_code": 5})
         writer.add_trial(record)
@@ -165,3 +166,14 @@ def test_another_machine_and_a_run_without_a_plan_are_refused(
     bare.finish("interrupted")
     with pytest.raises(StoreError, match="was stored without a plan"):
         resume_run(Plan((), out=tmp_path), bare.id, Remembering())
+
+
+def test_a_disk_that_fills_stops_the_run_and_what_is_stored_stays(lab: NoLaboratory, tmp_path: Path) -> None:
+    lab.stop_at, lab.stop_by = 3, StoreError("the disk is full")
+    with pytest.raises(StoreError, match="the disk is full"):
+        conduct_plan(plan(tmp_path), Remembering())
+    stored = RunStore(tmp_path).open("latest")
+    assert (stored.run["status"], len(stored.trials)) == ("failed", 2)
+    lab.stop_at = 0
+    assert len(resume_run(Plan((), out=tmp_path), stored.id, Remembering()).records) == 14
+    assert [number for number, _ in lab.conducted] == list(range(1, 15))

@@ -60,12 +60,17 @@ def suite_plan(wishes: SuiteWishes, where: Plan) -> Plan:
     from streamgauge.lab.expansion import expand
     from streamgauge.lab.suite import parse_scale
     from streamgauge.lab.suite_file import get_suite
+    from streamgauge.log.configuration import read_configuration
     from streamgauge.measure.thresholds import parse_threshold
 
+    if where.keep and not where.kafka:
+        raise UserError("--keep needs --kafka", "The embedded broker ends with the run, and its topics with it")
+    if where.kafka_config is not None:
+        read_configuration(where.kafka_config)
     more = tuple(parse_threshold(text).text for text in wishes.thresholds)
     scale = parse_scale(wishes.scale, wishes.quick)
     suite = get_suite(wishes.name)
-    trials = expand(suite, scale, wishes.engines)
+    trials = expand(suite, scale, wishes.engines, where.kafka_config)
     if more:
         trials = [replace(each, thresholds=tuple(dict.fromkeys([*each.thresholds, *more]))) for each in trials]
     return replace(where, trials=tuple(trials), suite=suite.facts(scale))

@@ -23,6 +23,9 @@ from streamgauge.report.words import (
     why_not_measured,
 )
 
+_LINES_BESIDE = 3
+"""Of a terminal: for notes and the prompt."""
+
 
 class ProgressShown(Protocol):
     """A listener of the laboratory that is opened and closed."""
@@ -55,6 +58,12 @@ def outcome_words(record: dict[str, Any]) -> str:
     return f"{mark(good)} {figure}{words}"
 
 
+def _begun(run: str, trials: list[Trial]) -> str:
+    if not trials:
+        return f"run {run}"
+    return f"run {run}: {len(trials)} trial{'' if len(trials) == 1 else 's'}"
+
+
 class _Titles:
     """Names trials on a console, with what tells them apart in their run."""
 
@@ -68,9 +77,10 @@ class _Titles:
         self._told = differences(trials)
 
     def title(self, number: int, trial: Trial) -> str:
-        """'3/8 wordcount · spark-microbatch · preloaded · 4 partitions'."""
+        """'3/8 wordcount · spark-microbatch · preloaded · 4 partitions'; without the 8 where nobody knows it yet."""
         told = self._told[number - 1] if number <= len(self._told) else ""
-        return f"{number}/{self.count} {trial.title}" + (f" · {told}" if told else "")
+        place = f"{number}/{self.count}" if self.count else str(number)
+        return f"{place} {trial.title}" + (f" · {told}" if told else "")
 
 
 class Bars:
@@ -94,17 +104,22 @@ class Bars:
     def planned(self, run: str, trials: list[Trial]) -> None:
         """Say how much is coming."""
         self._titles.plan(trials)
-        self._progress.console.print(f"run {escape(run)}: {len(trials)} trial{'' if len(trials) == 1 else 's'}")
+        self._progress.console.print(escape(_begun(run, trials)), highlight=False)
 
     def phase(self, number: int, trial: Trial, phase: str, done: float, total: float) -> None:
         """Move the trial's bar."""
         self._progress.update(self._task(number, trial), phase=escape(phase), completed=done, total=total or None)
 
     def finished(self, number: int, trial: Trial, record: dict[str, Any]) -> None:
-        """Fill the trial's bar and show its outcome."""
+        """Fill the trial's bar and show its outcome; where bars would not fit the screen, as a line above them."""
         task = self._task(number, trial)
-        self._progress.update(task, phase=escape(outcome_words(record)), completed=1, total=1)
-        self._progress.stop_task(task)
+        if 0 < self._titles.count <= self._progress.console.height - _LINES_BESIDE:
+            self._progress.update(task, phase=escape(outcome_words(record)), completed=1, total=1)
+            self._progress.stop_task(task)
+            return
+        self._progress.remove_task(task)
+        if self._titles.count:
+            self.note(f"{self._titles.title(number, trial)}: {outcome_words(record)}")
 
     def note(self, text: str) -> None:
         """Print a line above the bars."""
@@ -127,7 +142,7 @@ class Bars:
 
 
 class Lines:
-    """A line for every new phase and every finished trial."""
+    """A line for every new phase and every finished trial; of a search, whose probes are lines of their own, none."""
 
     def __init__(self) -> None:
         self._titles = _Titles()
@@ -136,17 +151,18 @@ class Lines:
     def planned(self, run: str, trials: list[Trial]) -> None:
         """Say how much is coming."""
         self._titles.plan(trials)
-        self.note(f"run {run}: {len(trials)} trial{'' if len(trials) == 1 else 's'}")
+        self.note(_begun(run, trials))
 
     def phase(self, number: int, trial: Trial, phase: str, done: float, total: float) -> None:
         """Say a phase once."""
-        if self._last != (number, phase):
+        if self._titles.count and self._last != (number, phase):
             self._last = number, phase
             self.note(f"{self._titles.title(number, trial)}: {phase}")
 
     def finished(self, number: int, trial: Trial, record: dict[str, Any]) -> None:
         """Say the outcome."""
-        self.note(f"{self._titles.title(number, trial)}: {outcome_words(record)}")
+        if self._titles.count:
+            self.note(f"{self._titles.title(number, trial)}: {outcome_words(record)}")
 
     def note(self, text: str) -> None:
         """Print a line."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from streamgauge.engines import get_engine
@@ -22,15 +23,20 @@ SHORTEST_S = 1.0
 """A measured time that a factor makes shorter than this has nothing to tell."""
 
 
-def expand(suite: Suite, scale: Scale, engines: Sequence[str] = ()) -> list[PlannedTrial]:
-    """The trials of a suite in order, each once; only those of the engines that are named, where any are."""
+def expand(
+    suite: Suite, scale: Scale, engines: Sequence[str] = (), kafka_config: Path | None = None
+) -> list[PlannedTrial]:
+    """The trials of a suite in order, each once; only those of the engines that are named, where any are.
+
+    Where the suite says nothing of partitions, the configuration of the log may.
+    """
     for name in engines:
         get_engine(name)
     found: dict[str, PlannedTrial] = {}
     for matrix in (each for each in suite.matrices if scale.sizes in each.scales):
         for values in _combinations(matrix.at(scale.sizes)):
             if not engines or values["engines"] in engines:
-                for planned in _planned(suite, matrix, scale, values):
+                for planned in _planned(suite, matrix, scale, values, kafka_config):
                     _add(found, planned)
     if not found:
         raise UserError(f"the suite '{suite.name}' has no trial on {', '.join(engines)}", "Leave --engine out")
@@ -68,12 +74,15 @@ def _sized(names: list[str], product: Iterator[tuple[Any, ...]]) -> Iterator[tup
             yield kept
 
 
-def _planned(suite: Suite, matrix: Matrix, scale: Scale, values: Mapping[str, Any]) -> list[PlannedTrial]:
+def _planned(
+    suite: Suite, matrix: Matrix, scale: Scale, values: Mapping[str, Any], kafka_config: Path | None
+) -> list[PlannedTrial]:
     place = values.get("places", RunRequest.place)
     gap = place_gap(place)
     try:
         # What a place that does not exist yet cannot refuse is checked as if it were this machine.
-        planned = plan_trials(_request(scale, values, RunRequest.place if gap else place))
+        request = _request(scale, values, RunRequest.place if gap else place)
+        planned = plan_trials(replace(request, kafka_config=kafka_config))
     except UserError as error:
         raise UserError(f"{suite.shown}: matrix '{matrix.name}': {error.cause}", error.way_out) from None
     named = [replace(each, matrices=(matrix.name,)) for each in planned]

@@ -20,7 +20,7 @@ from streamgauge.lab.resuming import left_of, stored_plan
 from streamgauge.lab.space import needed_bytes
 from streamgauge.log.redis_store import RedisStore
 from streamgauge.measure.thresholds import check, parse_threshold
-from streamgauge.model import LogError, StoreError, StreamgaugeError
+from streamgauge.model import EngineError, LogError, StoreError, StreamgaugeError, UserError
 from streamgauge.model.errors import (
     EXIT_ENGINE,
     EXIT_INVALID,
@@ -108,7 +108,8 @@ def laboratory_of(plan: Plan, writer: RunWriter, listener: Listener) -> Iterator
         status = "complete" if writer.trials_stored >= writer.run["trials"] else "failed"
     except KeyboardInterrupt:
         status = "interrupted"
-        listener.note(f"to go on: streamgauge run --resume {writer.id}{_elsewhere(plan.out)}")
+        if plan.trials:
+            listener.note(f"to go on: streamgauge run --resume {writer.id}{_elsewhere(plan.out)}")
         raise
     finally:
         writer.finish(status)
@@ -170,7 +171,10 @@ def _failed(
     lab: Laboratory, planned: PlannedTrial, writer: RunWriter, error: StreamgaugeError, facts: dict[str, Any]
 ) -> dict[str, Any]:
     lab.end_processes()
-    what = {"cause": error.cause, "way_out": error.way_out, "exit_code": error.exit_code}
+    kind = next(
+        each.__name__ for each in (EngineError, LogError, UserError, StreamgaugeError) if isinstance(error, each)
+    )
+    what = {"kind": kind, "cause": error.cause, "way_out": error.way_out, "exit_code": error.exit_code}
     record = trial_record(planned.trial, status="failed", error=what, **facts)
     record["thresholds"] = _check_thresholds(planned.thresholds, record)
     writer.add_trial(record)
