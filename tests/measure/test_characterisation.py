@@ -72,6 +72,19 @@ def test_time_is_the_difference_to_the_cut_before_over_the_rows_that_came_in() -
     assert (found["count"]["time_us"]["p50"], found["count"]["time_us"]["p99"]) == (10.0, 15.0)
 
 
+def test_the_time_of_a_rest_is_not_divided_by_its_few_rows() -> None:
+    (rest,) = batches("lines", [60], rows_read=4)
+    samples = [
+        operator("lines", "source", [], [1000, 1000, 4], 50),
+        {"what": "overhead", "ms": [10]},
+        *batches("lines", [20, 30]),
+        {**rest, "batch": 2},
+    ]
+    (lines,) = operators(samples)
+    assert (lines["rows_in"], lines["rows_out"]) == (2004, 2004)
+    assert lines["time_us"] == {"p50": 10.0, "p99": 20.0, "batches": 2, "within_noise": False}
+
+
 def test_a_difference_below_zero_is_noise_and_is_said() -> None:
     sink = by_name()["sink"]
     assert sink["time_us"] == {"p50": 0.0, "p99": 0.0, "batches": 2, "within_noise": True}

@@ -27,6 +27,10 @@ RECORD = {
         ("p5_events_per_s>10k/s", "p5_events_per_s", ">", 10_000),
         ("mb_per_s>1.5", "mb_per_s", ">", 1.5),
         ("cpu<80%", "cpu", "<", 80),
+        ("rss_bytes_max<1.5GB", "rss_bytes_max", "<", 1.5e9),
+        ("heap_used_bytes_max<=1GiB", "heap_used_bytes_max", "<=", 2**30),
+        ("rx_bytes_per_s<20MB/s", "rx_bytes_per_s", "<", 2e7),
+        ("gc_ms<1s", "gc_ms", "<", 1000),
         ("output.p99<40ms", "output.p99", "<", 40),
         ("lateness.p99<5ms", "lateness.p99", "<", 5),
         ("drain<2s", "drain", "<", 2),
@@ -48,6 +52,7 @@ def test_spellings(text, figure, op, value) -> None:
         ("p99<fast", "Write the value like 500ms"),
         ("events_per_s>many", "Write the value like 10k"),
         ("cpu<high%", "'high%' is not a number"),
+        ("rss_bytes_max<much", "Write the value like 1.5GB"),
         ("lost==some", "Write the value like 0"),
     ],
 )

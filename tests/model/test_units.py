@@ -14,6 +14,7 @@ from streamgauge.model.units import (
     parse_count,
     parse_duration_s,
     parse_rate_per_s,
+    parse_size_bytes,
     rate,
     size,
 )
@@ -78,6 +79,21 @@ def test_what_is_no_count_says_how_to_write_one(text: str) -> None:
     with pytest.raises(UserError) as caught:
         parse_count(text)
     assert str(caught.value) == f"'{text}' is not a number of events. Write it like 50000, 50k or 3M"
+
+
+@pytest.mark.parametrize(
+    ("text", "count_bytes"),
+    [("4096", 4096), ("900MB", 9e8), ("1.5GiB", 1.5 * 2**30), ("12 kB", 12_000), ("7KiB", 7168), ("3B", 3)],
+)
+def test_a_size_is_its_number_times_its_unit(text: str, count_bytes: float) -> None:
+    assert parse_size_bytes(text) == count_bytes
+
+
+@pytest.mark.parametrize("text", ["", "GB", "5gb", "-1MB", "5MB/s", "1.2.3MB"])
+def test_what_is_no_size_says_how_to_write_one(text: str) -> None:
+    with pytest.raises(UserError) as caught:
+        parse_size_bytes(text)
+    assert str(caught.value) == f"'{text}' is not a size. Write it like 900MB or 1.5GiB"
 
 
 def test_half_an_event_is_refused() -> None:

@@ -185,12 +185,18 @@ def trials() -> list[tuple[dict[str, Any], dict[str, pa.Table]]]:
     return found
 
 
-def store_sample(root: Path, chosen: list[tuple[dict[str, Any], dict[str, pa.Table]]] | None = None) -> Path:
-    """Write the sample run, or chosen trials, below the root with the store's own writer, and say where."""
+def store_sample(
+    root: Path, chosen: list[tuple[dict[str, Any], dict[str, pa.Table]]] | None = None, **changes: Any
+) -> Path:
+    """Write the sample run, or chosen trials, below the root with the store's own writer, and say where.
+
+    `changes` replace facts of the run.
+    """
     facts = run_facts()
     kept = trials() if chosen is None else chosen
     named = {name: facts[name] for name in ("command", "machine", "versions", "log")}
     writer = RunStore(root).create(trials=len(kept), **named)
+    writer.describe(**changes)
     for stored, samples in kept:
         writer.add_trial(stored, samples)
     writer.finish("complete")

@@ -8,9 +8,9 @@ from importlib.resources import files
 import numpy as np
 import plotly.graph_objects as go
 
+from streamgauge.measure.repeats import groups
 from streamgauge.report import charts, drawing
 from streamgauge.report.drawing import DrawnTrial
-from streamgauge.report.repeats import groups
 from streamgauge.report.series import Line
 from tests.report.sample_run import record, tables, trials
 

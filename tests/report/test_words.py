@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
+from streamgauge.measure.repeats import groups
 from streamgauge.report import words
 from streamgauge.report.markup import figure, label
-from streamgauge.report.repeats import groups, t_interval
 from tests.report.sample_run import record, trials
 
 
@@ -90,14 +88,6 @@ def test_repeats_are_gathered_and_the_rest_kept_apart() -> None:
     found = groups([r for r, _ in trials()])
     assert [len(g.records) for g in found] == [3, 3, 3, 3, 1, 1, 1, 1]
     assert [len(g.ranked) for g in found] == [3, 3, 3, 3, 0, 0, 0, 0]
-
-
-def test_the_t_interval_is_the_textbook_one() -> None:
-    interval = t_interval([10.0, 12.0, 14.0])
-    assert interval.mean == 12
-    assert interval.half == pytest.approx(4.303 * 2 / math.sqrt(3))
-    assert t_interval([5.0]).half is None
-    assert t_interval([1.0, 2.0] * 16).half == pytest.approx(2.0395 * math.sqrt(8 / 31) / math.sqrt(32), rel=1e-3)
 
 
 def test_what_is_compared_stands_together() -> None:

@@ -10,11 +10,11 @@ import typer
 from streamgauge import __version__
 from streamgauge.cli.verb import Verb
 
-_ORDER = ("run", "search", "characterize", "list", "report", "publish", "doctor")
+_ORDER = ("run", "search", "characterize", "list", "report", "compare", "history", "publish", "doctor")
 _SETTINGS = {"help_option_names": ["--help", "-h"]}
 _EXIT_CODES = (
     "Exit codes: 0 all well; 2 a mistake in the command or something missing; 3 a wrong answer; 4 a trial that is not "
-    "valid; 5 an engine or the log failed; 99 a threshold breached; 130 interrupted."
+    "valid; 5 an engine or the log failed; 99 a threshold or change limit breached; 130 interrupted."
 )
 
 

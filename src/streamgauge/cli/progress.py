@@ -10,18 +10,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from streamgauge.measure.validity import correct, measured, why_not_measured
 from streamgauge.model import Trial
 from streamgauge.model.trial import differences
-from streamgauge.report.words import (
-    correct,
-    mark,
-    measured,
-    milliseconds,
-    per_second,
-    preloaded,
-    rate_of,
-    why_not_measured,
-)
+from streamgauge.report.words import mark, milliseconds, per_second, preloaded, rate_of
 
 _LINES_BESIDE = 3
 """Of a terminal: for notes and the prompt."""

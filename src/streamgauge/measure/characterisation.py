@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ def operators(samples: Sequence[Sample]) -> list[Operator]:
     told = {each["name"]: each for each in samples if each["what"] == "operator"}
     overhead = overhead_ms(samples)
     milliseconds = _least_per_batch(samples)
+    rests = _rests(samples)
     read = _rows_read(samples)
     found: dict[str, Operator] = {}
     for name, each in told.items():
@@ -45,7 +46,7 @@ def operators(samples: Sequence[Sample]) -> list[Operator]:
             "selectivity": rows_out / rows_in if rows_in else None,
             "bytes_in": _bytes_in(each, found),
             "bytes_out": each["bytes"],
-            "time_us": _time_us(each, told, milliseconds, overhead),
+            "time_us": _time_us(each, told, milliseconds, overhead, rests[name]),
             "state": _own_state(each, told),
         }
     _give_instances(list(found.values()), found)
@@ -106,6 +107,18 @@ def _least_per_batch(samples: Iterable[Sample]) -> dict[str, list[float]]:
     return {cut: [known[batch] for batch in sorted(known)] for cut, known in least.items()}
 
 
+def _rests(samples: Iterable[Sample]) -> dict[str, set[int]]:
+    """Cut → its batches of less than half the usual rows: a rest of the input, whose time is not that of its rows."""
+    read: dict[str, dict[int, int]] = {}
+    for each in samples:
+        if each["what"] == "batch" and each["pass"] == 1:
+            read.setdefault(each["cut"], {})[each["batch"]] = each["rows_read"]
+    return {
+        cut: {place for place, batch in enumerate(sorted(rows)) if 2 * rows[batch] < np.median(list(rows.values()))}
+        for cut, rows in read.items()
+    }
+
+
 def _rows_read(samples: Iterable[Sample]) -> dict[str, int]:
     """Cut → the rows that its first timed pass read."""
     found: dict[str, int] = {}
@@ -124,7 +137,11 @@ def _bytes_in(each: Sample, found: Mapping[str, Operator]) -> float:
 
 
 def _time_us(
-    each: Sample, told: Mapping[str, Sample], milliseconds: Mapping[str, list[float]], overhead: float
+    each: Sample,
+    told: Mapping[str, Sample],
+    milliseconds: Mapping[str, list[float]],
+    overhead: float,
+    rests: Container[int],
 ) -> dict[str, Any]:
     """Microseconds per event that comes in: the difference to the cuts before, batch by batch, over its rows."""
     before = [] if each["role"] == "source" else list(each["before"])
@@ -133,7 +150,7 @@ def _time_us(
     taken = []
     for batch in range(batches):
         events = sum(r[batch] for r in rows)
-        if events:
+        if events and batch not in rests:
             earlier = sum(milliseconds[name][batch] - overhead for name in before)
             taken.append(1000 * (milliseconds[each["name"]][batch] - overhead - earlier) / events)
     if not taken:

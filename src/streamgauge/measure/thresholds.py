@@ -6,13 +6,11 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from streamgauge.measure.quantiles import PERCENTILES
-from streamgauge.model.errors import UserError, unknown
-from streamgauge.model.units import parse_count, parse_duration_s, parse_rate_per_s
-
-Unit = Literal["ms", "s", "per_s", "mb_per_s", "%", "count"]
+from streamgauge.measure.figures import Unit, get_figure
+from streamgauge.model.errors import UserError
+from streamgauge.model.units import parse_count, parse_duration_s, parse_rate_per_s, parse_size_bytes
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -21,35 +19,14 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "==": operator.eq,
 }
-_SHOWN = {"ms": " ms", "s": " s", "per_s": "/s", "mb_per_s": " MB/s", "%": " %", "count": ""}
-
-
-def _known_figures() -> dict[str, tuple[tuple[str, ...], Unit]]:
-    """Name of each figure with its path in the trial record and its unit."""
-    figures: dict[str, tuple[tuple[str, ...], Unit]] = {}
-    latencies = {
-        "": ("latency_ms",),
-        "event.": ("latency_ms",),
-        "output.": ("output_latency_ms",),
-        "due.": ("due_latency_ms",),
-        "lateness.": ("publisher", "lateness_ms"),
-    }
-    for prefix, path in latencies.items():
-        for name in ("mean", *PERCENTILES, "max"):
-            figures[prefix + name] = ((*path, name), "ms")
-    for name in ("events_per_s", "p5_events_per_s", "events_per_s_per_node"):
-        figures[name] = (("throughput", name), "per_s")
-    for name in ("mb_per_s", "mb_per_s_per_node"):
-        figures[name] = (("throughput", name), "mb_per_s")
-    for name in ("time_to_first_output", "drain"):
-        figures[name] = (("throughput", f"{name}_s"), "s")
-    figures["cpu"] = (("resources", "job", "cpu_share"), "%")
-    for name in ("lost", "wrong", "unexpected", "duplicated", "out_of_order", "late", "rejected"):
-        figures[name] = (("verdict", name), "count")
-    return figures
-
-
-FIGURES = _known_figures()
+_SHOWN: dict[Unit, str] = {
+    **{"ms": " ms", "s": " s", "per_s": "/s", "mb_per_s": " MB/s", "%": " %"},
+    **{"bytes": " bytes", "bytes_per_s": " bytes/s", "count": ""},
+}
+_EXAMPLES: dict[Unit, str] = {
+    **{"ms": "500ms", "s": "2s", "per_s": "10k", "mb_per_s": "1.5", "%": "80%"},
+    **{"bytes": "1.5GB", "bytes_per_s": "20MB", "count": "0"},
+}
 
 
 @dataclass(frozen=True)
@@ -81,9 +58,8 @@ def parse_threshold(text: str) -> Threshold:
     if not found:
         raise UserError(f"'{text}' is not a threshold", "Write it like p99<500ms, events_per_s>=10000 or lost==0")
     figure, op, value = found.groups()
-    if figure not in FIGURES:
-        raise unknown("figure in a threshold", figure, list(FIGURES))
-    return Threshold(text.strip(), figure, op, _parse_value(text, value, FIGURES[figure][1]))
+    unit = get_figure(figure, "figure in a threshold").unit
+    return Threshold(text.strip(), figure, op, _parse_value(text, value, unit))
 
 
 def _parse_value(text: str, value: str, unit: Unit) -> float:
@@ -97,31 +73,19 @@ def _parse_value(text: str, value: str, unit: Unit) -> float:
             return parse_rate_per_s(value if "/" in value else f"{value}/s")
         if unit == "count":
             return float(parse_count(value))
+        if unit in ("bytes", "bytes_per_s"):
+            return parse_size_bytes(value.removesuffix("/s"))
         return float(value.removesuffix("%") if unit == "%" else value)
     except (UserError, ValueError) as error:
-        example = {"ms": "500ms", "s": "2s", "per_s": "10k", "mb_per_s": "1.5", "%": "80%", "count": "0"}[unit]
         cause = error.cause if isinstance(error, UserError) else f"'{value}' is not a number"
-        raise UserError(f"threshold '{text}': {cause}", f"Write the value like {example}") from None
+        raise UserError(f"threshold '{text}': {cause}", f"Write the value like {_EXAMPLES[unit]}") from None
 
 
 def check(threshold: Threshold, trial_record: Mapping[str, Any]) -> Outcome:
     """Whether the trial keeps the threshold; a figure that it does not have breaks it."""
-    path, unit = FIGURES[threshold.figure]
-    seen: Any = trial_record
-    for step in path:
-        seen = seen.get(step) if isinstance(seen, Mapping) else None
-    if seen is None:
-        return Outcome(False, None, f"✗ {threshold.text}: {_why_missing(threshold, trial_record)}")
-    value = float(seen) * (100 if unit == "%" else 1)
+    figure = get_figure(threshold.figure)
+    value = figure.value(trial_record)
+    if value is None:
+        return Outcome(False, None, f"✗ {threshold.text}: {figure.why_missing(trial_record)}")
     ok = _OPERATORS[threshold.op](value, threshold.value)
-    return Outcome(ok, value, f"{'✓' if ok else '✗'} {threshold.text}: {value:,.6g}{_SHOWN[unit]}")
-
-
-def _why_missing(threshold: Threshold, trial_record: Mapping[str, Any]) -> str:
-    path = FIGURES[threshold.figure][0]
-    sample: Any = trial_record
-    for step in path[:-1]:
-        sample = sample.get(step) if isinstance(sample, Mapping) else None
-    if isinstance(sample, Mapping) and sample.get("n"):
-        return f"a sample of {sample['n']} does not carry {path[-1]}"
-    return "the trial has no such figure"
+    return Outcome(ok, value, f"{'✓' if ok else '✗'} {threshold.text}: {value:,.6g}{_SHOWN[figure.unit]}")

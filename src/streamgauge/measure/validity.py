@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+Record = Mapping[str, Any]
 
 WARMUP_FACTOR, WARMUP_SLACK_MS = 2, 20
 FALLING_SLACK_MS = 100
@@ -111,3 +114,36 @@ def _warn_of_overload(facts: TrialFacts, warnings: list[str]) -> None:
             f"overloaded: the median event latency rose from {first:g} ms in the first third of the measured events "
             f"to {last:g} ms in the last"
         )
+
+
+def correct(record: Record) -> bool | None:
+    """Whether the trial's answer was right; None where there is no verdict."""
+    verdict = record.get("verdict")
+    return None if verdict is None else bool(verdict["correct"])
+
+
+def measured(record: Record) -> bool:
+    """Whether the trial ran to its end and has figures."""
+    return record.get("status", "done") == "done" and bool(record.get("latency_ms"))
+
+
+def ranked(record: Record) -> bool:
+    """Whether the trial's figures may be compared: measured, valid and right."""
+    return measured(record) and bool(record.get("valid")) and correct(record) is not False
+
+
+def why_not_measured(record: Record) -> str | None:
+    """Why a trial has no figures: its gap or its error, in one line; None where it has."""
+    gap = record.get("gap")
+    if gap:
+        return f"gap ({gap['kind']}): {gap['reason']}"
+    if record.get("status") == "failed" or record.get("error"):
+        return "failed: " + one_line(record.get("error") or "no reason was recorded")
+    return None
+
+
+def one_line(value: Any) -> str:
+    """A text, or an error's cause and way out, without line breaks."""
+    if isinstance(value, Mapping):
+        value = ". ".join(str(value[k]) for k in ("cause", "way_out") if value.get(k))
+    return " ".join(str(value).split())

@@ -10,6 +10,7 @@ from streamgauge.model.errors import UserError
 _DURATION = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PER = {"s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 _SCALE = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
+_SIZE = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
 _NUMBER = r"(\d[\d_]*(?:\.\d+)?)"
 
 
@@ -38,6 +39,14 @@ def parse_count(text: str) -> int:
     if value != int(value):
         raise UserError(f"'{text}' is not a whole number of events", "Write it like 50000, 50k or 3M")
     return int(value)
+
+
+def parse_size_bytes(text: str) -> float:
+    """'900MB', '1.5GiB' or '4096' in bytes."""
+    found = re.fullmatch(rf"\s*{_NUMBER}\s*({'|'.join(_SIZE)})?\s*", text)
+    if not found:
+        raise UserError(f"'{text}' is not a size", "Write it like 900MB or 1.5GiB")
+    return float(found[1].replace("_", "")) * _SIZE[found[2] or "B"]
 
 
 def duration(seconds: float) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from streamgauge.measure.repeats import Group
+from streamgauge.measure.validity import Record, measured
 from streamgauge.report import charts, series
 from streamgauge.report.charts import Bar, Reach, Trace
-from streamgauge.report.repeats import Group
-from streamgauge.report.words import Record, measured, preloaded, rate_of
+from streamgauge.report.words import preloaded, rate_of
 
 
 @dataclass(frozen=True)

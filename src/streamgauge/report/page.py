@@ -9,10 +9,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from streamgauge.measure.repeats import groups
 from streamgauge.report import characterisations, charts, drawing, sections
 from streamgauge.report.drawing import DrawnTrial, Figure
 from streamgauge.report.markup import Markup, bullets, element, embedded_json, facts, joined
-from streamgauge.report.repeats import groups
 from streamgauge.report.words import answer, compared, in_order
 
 

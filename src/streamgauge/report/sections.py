@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from streamgauge.measure.repeats import Group, Interval
+from streamgauge.measure.validity import Record, correct, measured, why_not_measured
 from streamgauge.report import markup
 from streamgauge.report.markup import Column, Content, Markup, chip, element, facts, joined, table, yes_or_no
-from streamgauge.report.repeats import Group, Interval
-from streamgauge.report.words import (
-    NOTHING,
-    Record,
-    cores,
-    correct,
-    count,
-    measured,
-    milliseconds,
-    per_second,
-    rate_of,
-    verdict_words,
-    why_not_measured,
-)
+from streamgauge.report.words import NOTHING, cores, count, milliseconds, per_second, rate_of, verdict_words
 
 _PERCENTILES = ("p50", "p95", "p99", "max")
 _ALL_LATENCIES = ("n", "mean", "p50", "p95", "p99", "p99.9", "p99.999", "max")

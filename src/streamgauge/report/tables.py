@@ -11,23 +11,20 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from streamgauge.measure.validity import Record, correct, measured, why_not_measured
 from streamgauge.report.sections import job_cpu
 from streamgauge.report.words import (
     NOTHING,
-    Record,
     answer,
     compared,
-    correct,
     in_order,
     mark,
-    measured,
     milliseconds,
     per_second,
     quality_words,
     rate_of,
     told_apart,
     verdict_words,
-    why_not_measured,
 )
 
 _PLAIN_WIDTH = 200
@@ -106,14 +103,14 @@ def remarks(records: Sequence[Record]) -> list[Text]:
         subject = f"{record['application']} · {record['engine']}"
         if not measured(record):
             found.append(
-                _remark("yellow" if record.get("gap") else "red", subject, why_not_measured(record) or "no figures")
+                remark("yellow" if record.get("gap") else "red", subject, why_not_measured(record) or "no figures")
             )
-        found += [_remark("red", subject, f"not valid: {reason}") for reason in record.get("invalid_reasons") or []]
-        found += [_remark("yellow", subject, warning) for warning in record.get("warnings") or []]
+        found += [remark("red", subject, f"not valid: {reason}") for reason in record.get("invalid_reasons") or []]
+        found += [remark("yellow", subject, warning) for warning in record.get("warnings") or []]
         if quality_words(record):
             found.append(Text.assemble(("· ", "cyan"), (f"{subject}: ", "bold"), quality_words(record)))
-        found += [_threshold(subject, t) for t in record.get("thresholds") or []]
-        found += [_remark("red", subject, e) for e in (record.get("verdict") or {}).get("examples") or []]
+        found += [threshold_line(subject, t) for t in record.get("thresholds") or []]
+        found += [remark("red", subject, e) for e in (record.get("verdict") or {}).get("examples") or []]
     return found
 
 
@@ -138,14 +135,16 @@ def print_summary(records: Sequence[Record], problems: Sequence[str] = (), strea
     for line in [*requirements(records), *remarks(records)]:
         out.print(line)
     for problem in problems:
-        out.print(_remark("red", "not read", problem))
+        out.print(remark("red", "not read", problem))
     out.print(Text(answer(records), "bold"))
 
 
-def _remark(colour: str, subject: str, words: str) -> Text:
+def remark(colour: str, subject: str, words: str) -> Text:
+    """A line that a person should not miss: what it is about, and what is to be said."""
     return Text.assemble(("! ", colour), (f"{subject}: ", "bold"), words)
 
 
-def _threshold(subject: str, threshold: Any) -> Text:
+def threshold_line(subject: str, threshold: Any) -> Text:
+    """Whether a threshold held, and for what."""
     sign, _, words = str(threshold["text"]).partition(" ")
     return Text.assemble((f"{sign} ", "green" if threshold["ok"] else "red"), (f"{subject}: ", "bold"), words)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from streamgauge.measure.validity import Record, correct, measured, ranked
 from streamgauge.model.trial import Trial, differences
+from streamgauge.model.units import size
+
+if TYPE_CHECKING:
+    from streamgauge.measure.figures import Unit
 
 Named = TypeVar("Named")
-Record = Mapping[str, Any]
 
 YES = "✓"
 NO = "✗"
@@ -44,47 +49,42 @@ def cores(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.2f} cores"
 
 
+def in_unit(value: float | None, unit: Unit) -> str:
+    """A figure with its unit, as short as its size allows."""
+    if value is None:
+        return NOTHING
+    if unit == "mb_per_s":
+        return f"{value:.3g} MB/s"
+    return {
+        "ms": milliseconds,
+        "s": lambda v: milliseconds(v * 1000),
+        "per_s": per_second,
+        "%": lambda v: f"{v:.0f} %",
+        "bytes": size,
+        "bytes_per_s": lambda v: f"{size(v)}/s",
+        "count": count,
+    }[unit](value)
+
+
+def percent(value: float | None) -> str:
+    """A change: with its sign, and a decimal where that still says something."""
+    if value is None:
+        return NOTHING
+    if math.isinf(value):
+        return "without limit"
+    digits = 1 if abs(value) < 100 else 0
+    # Adding 0 turns what rounds to -0 into 0.
+    return f"{round(value, digits) + 0:+,.{digits}f} %"
+
+
 def mark(value: bool | None) -> str:
     """✓, ✗, or a dash where there is nothing to say."""
     return NOTHING if value is None else (YES if value else NO)
 
 
-def correct(record: Record) -> bool | None:
-    """Whether the trial's answer was right; None where there is no verdict."""
-    verdict = record.get("verdict")
-    return None if verdict is None else bool(verdict["correct"])
-
-
-def measured(record: Record) -> bool:
-    """Whether the trial ran to its end and has figures."""
-    return record.get("status", "done") == "done" and bool(record.get("latency_ms"))
-
-
-def ranked(record: Record) -> bool:
-    """Whether the trial's figures may be compared: measured, valid and right."""
-    return measured(record) and bool(record.get("valid")) and correct(record) is not False
-
-
 def rate_of(record: Record) -> float | None:
     """Events per second that the trial reached."""
     return (record.get("throughput") or {}).get("events_per_s")
-
-
-def why_not_measured(record: Record) -> str | None:
-    """Why a trial has no figures: its gap or its error, in one line; None where it has."""
-    gap = record.get("gap")
-    if gap:
-        return f"gap ({gap['kind']}): {gap['reason']}"
-    if record.get("status") == "failed" or record.get("error"):
-        return "failed: " + one_line(record.get("error") or "no reason was recorded")
-    return None
-
-
-def one_line(value: Any) -> str:
-    """A text, or an error's cause and way out, without line breaks."""
-    if isinstance(value, Mapping):
-        value = ". ".join(str(value[k]) for k in ("cause", "way_out") if value.get(k))
-    return " ".join(str(value).split())
 
 
 def verdict_words(verdict: Mapping[str, Any] | None) -> str:

@@ -90,12 +90,16 @@ def hold_folder(folder: Path) -> int | None:
 
 def write_json(path: Path, value: Any) -> None:
     """Write a value as JSON; a number that is not finite becomes null."""
-    text = json.dumps(plain(value), indent=1, ensure_ascii=False, allow_nan=False)
-    _write_whole(path, lambda temporary: _write_text(temporary, text + "\n"))
+    write_text(path, json.dumps(plain(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+def write_text(path: Path, text: str) -> None:
+    """Write a text in UTF-8."""
+
+    def fill(temporary: Path) -> None:
+        temporary.write_text(text, encoding="utf-8")
+
+    _write_whole(path, fill)
 
 
 def write_table(path: Path, table: pa.Table | Path | str) -> None:

@@ -7,15 +7,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from streamgauge.report.words import Record, ranked
+import numpy as np
 
-# Two-sided 95 % quantiles of Student's t for 1 … 30 degrees of freedom; above, a series in 1/degrees is as exact.
-_T95 = (
-    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
-    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
-    *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
-)
-_Z95 = 1.95996
+from streamgauge.measure.validity import Record, ranked
+
+_ANGLES = 4097
 
 
 @dataclass(frozen=True)
@@ -64,14 +60,16 @@ def t_interval(values: Sequence[float]) -> Interval:
     if n < 2:
         return Interval(mean, None, n)
     variance = math.fsum((v - mean) ** 2 for v in values) / (n - 1)
-    return Interval(mean, _t95(n - 1) * math.sqrt(variance / n), n)
+    return Interval(mean, t95(n - 1) * math.sqrt(variance / n), n)
 
 
-def _t95(degrees: int) -> float:
-    if degrees <= len(_T95):
-        return _T95[degrees - 1]
-    first, second = _Z95**3 + _Z95, 5 * _Z95**5 + 16 * _Z95**3 + 3 * _Z95
-    return _Z95 + first / (4 * degrees) + second / (96 * degrees**2)
+def t95(degrees: float) -> float:
+    """The two-sided 95 % quantile of Student's t, for any degrees of freedom from 1."""
+    # With t = √degrees · tan(angle) the density is cos(angle)^(degrees − 1), which is smooth on a finite range.
+    angles = np.linspace(0, np.pi / 2, _ANGLES)
+    density = np.cos(angles) ** (degrees - 1)
+    up_to = np.concatenate([[0.0], np.cumsum(density[1:] + density[:-1])])
+    return float(math.sqrt(degrees) * np.tan(np.interp(0.95, up_to / up_to[-1], angles)))
 
 
 def _identity(record: Record) -> str:

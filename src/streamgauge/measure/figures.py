@@ -1,0 +1,117 @@
+"""The figures of a trial: one name for each, where its record holds it, in which unit, and which way is better."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from streamgauge.measure.quantiles import PERCENTILES
+from streamgauge.model.errors import unknown
+
+Unit = Literal["ms", "s", "per_s", "mb_per_s", "%", "bytes", "bytes_per_s", "count"]
+Better = Literal["less", "more"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a trial record; `better` is None where neither less nor more of it is a gain."""
+
+    name: str
+    path: tuple[str, ...]
+    unit: Unit
+    better: Better | None = "less"
+    words: tuple[str, str] = ("faster", "slower")
+    """What is said where it got better, and where it got worse."""
+    resolution: float = 0.0
+    """The step in which the figure is taken, in its unit: two values closer than this cannot be told apart."""
+    counted: tuple[str, str] | None = None
+    """Kind and statistic in the table of latency counts, where the figure can be taken again from its seconds."""
+
+    def value(self, record: Mapping[str, Any]) -> float | None:
+        """The figure in its unit; None where the trial does not have it."""
+        found = _at(record, self.path)
+        return None if found is None else float(found) * (100 if self.unit == "%" else 1)
+
+    def why_missing(self, record: Mapping[str, Any]) -> str:
+        """Why a trial does not have the figure."""
+        sample = _at(record, self.path[:-1])
+        if isinstance(sample, Mapping) and sample.get("n"):
+            return f"a sample of {sample['n']} does not carry {self.path[-1]}"
+        return "the trial has no such figure"
+
+
+def _at(record: Mapping[str, Any], path: tuple[str, ...]) -> Any:
+    found: Any = record
+    for step in path:
+        found = found.get(step) if isinstance(found, Mapping) else None
+    return found
+
+
+def _latencies() -> list[Figure]:
+    kinds: dict[str, tuple[tuple[str, ...], str | None]] = {
+        "": (("latency_ms",), "event"),
+        "event.": (("latency_ms",), "event"),
+        "output.": (("output_latency_ms",), "output"),
+        "due.": (("due_latency_ms",), "due"),
+        "lateness.": (("publisher", "lateness_ms"), None),
+    }
+    found = []
+    for prefix, (path, kind) in kinds.items():
+        for name in ("mean", *PERCENTILES, "max"):
+            # A resample never exceeds the maximum that was seen, so its own maximum says nothing of how that varies.
+            counted = (kind, name) if kind is not None and name != "max" else None
+            step = 0.0 if name == "mean" else 1.0
+            found.append(Figure(prefix + name, (*path, name), "ms", resolution=step, counted=counted))
+    return found
+
+
+def _throughputs() -> list[Figure]:
+    names: dict[str, Unit] = {
+        "events_per_s": "per_s",
+        "p5_events_per_s": "per_s",
+        "events_per_s_per_node": "per_s",
+        "mb_per_s": "mb_per_s",
+        "mb_per_s_per_node": "mb_per_s",
+    }
+    steps = {"p5_events_per_s": 1.0}
+    return [
+        *(Figure(n, ("throughput", n), unit, "more", resolution=steps.get(n, 0.0)) for n, unit in names.items()),
+        *(
+            Figure(name, ("throughput", f"{name}_s"), "s", resolution=0.001)
+            for name in ("time_to_first_output", "drain")
+        ),
+    ]
+
+
+def _resources() -> list[Figure]:
+    names: dict[str, Unit] = {
+        **dict.fromkeys(("rss_bytes_mean", "rss_bytes_max"), "bytes"),
+        **dict.fromkeys(("heap_used_bytes_min", "heap_used_bytes_mean", "heap_used_bytes_max"), "bytes"),
+        **dict.fromkeys(("rx_bytes_per_s", "tx_bytes_per_s"), "bytes_per_s"),
+        "gc_ms": "ms",
+        "gc_count": "count",
+    }
+    words = ("less", "more")
+    steps = {"gc_ms": 1.0, "gc_count": 1.0}
+    job = ("resources", "job")
+    return [
+        Figure("cpu", (*job, "cpu_share"), "%", words=words),
+        *(Figure(n, (*job, n), unit, words=words, resolution=steps.get(n, 0.0)) for n, unit in names.items()),
+    ]
+
+
+def _verdicts() -> list[Figure]:
+    names = ("lost", "wrong", "unexpected", "duplicated", "out_of_order", "late", "rejected")
+    return [Figure(name, ("verdict", name), "count", better=None) for name in names]
+
+
+FIGURES = {each.name: each for each in (*_latencies(), *_throughputs(), *_resources(), *_verdicts())}
+"""Every figure by its name, as thresholds, comparisons and histories spell it."""
+
+
+def get_figure(name: str, kind: str = "figure") -> Figure:
+    """The figure of that name; an unknown name is answered with the nearest."""
+    if name not in FIGURES:
+        raise unknown(kind, name, list(FIGURES))
+    return FIGURES[name]
