@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,12 @@ import pytest
 from streamgauge.model import EngineError, LogError, StoreError, StreamgaugeError, Trial, UserError, unknown
 from streamgauge.model.errors import EXIT_ENGINE, EXIT_USER
 from streamgauge.model.job import InputTopic, Job
-from streamgauge.model.trial import without_password
+from streamgauge.model.trial import differences, without_password
 
 
 def test_a_trial_comes_back_from_json() -> None:
     trial = Trial("grep", "spark-realtime", "constant:500/s", 1, 1000, 100, parameters={"pattern": "a"})
-    assert Trial(**json.loads(json.dumps(trial.as_dict()))) == trial
+    assert Trial.from_dict(json.loads(json.dumps(trial.as_dict()))) == trial
 
 
 def test_a_title_names_the_repeat_only_from_the_second_on() -> None:
@@ -63,3 +64,21 @@ def test_a_password_is_neither_stored_nor_shown() -> None:
     trial = Trial("a", "e", "preloaded", 1, 10, 0, sink="redis://me:secret@host:6379/0")
     assert trial.as_dict()["sink"] == "redis://host:6379/0"
     assert without_password("redis://host:6379") == "redis://host:6379"
+
+
+def test_trials_are_told_apart_by_what_differs_alone() -> None:
+    first = Trial("grep", "spark-microbatch", "preloaded", seed=1, events=1_000, warmup_events=0)
+    assert differences([first, replace(first, repeat=2), replace(first, engine="spark-realtime")]) == ["", "", ""]
+    others = [
+        first,
+        replace(first, partitions=4, settings={"trigger": "1s"}),
+        replace(first, stop_after="split", seed=2),
+    ]
+    assert differences(others) == [
+        "2 partitions, seed 1",
+        "4 partitions, trigger=1s, seed 1",
+        "up to split, 2 partitions, seed 2",
+    ]
+    assert differences([first, replace(first, events=5_000)]) == ["1,000 events", "5,000 events"]
+    paced = replace(first, load="constant:5/s")
+    assert differences([paced, replace(paced, events=5_000)]) == ["", ""]

@@ -60,3 +60,17 @@ def test_the_two_requirements_are_printed_over_all_trials() -> None:
         "✓ broker serves faster than consumption: in 1 of 1 trial",
     ]
     assert tables.requirements([{"requirements": []}]) == []
+
+
+def test_rows_say_what_tells_their_trials_apart_where_anything_does() -> None:
+    one, two = record("wordcount", "spark-microbatch"), record("wordcount", "spark-microbatch")
+    two["trial"] |= {"partitions": 4, "stop_after": "split"}
+    out = io.StringIO()
+    Console(file=out, width=160).print(tables.summary_table([one, two]))
+    assert "differs in" in out.getvalue()
+    assert "up to split, 4 partitions" in out.getvalue()
+    alike = io.StringIO()
+    Console(file=alike, width=160).print(tables.summary_table([one, record("grep", "spark-realtime")]))
+    assert "differs in" not in alike.getvalue()
+    old = {**one, "trial": {}}
+    assert tables.summary_table([old]).row_count == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from pathlib import Path
 
 from streamgauge.model.application import Application
@@ -11,6 +12,7 @@ from streamgauge.model.loading import load_application
 from streamgauge.model.registry import discover
 
 
+@cache
 def all_applications() -> dict[str, Application]:
     """Every application of this folder by its name."""
     return discover(sys.modules[__name__], "APPLICATION")

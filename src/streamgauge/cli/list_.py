@@ -18,10 +18,12 @@ _WIDE_ENOUGH = 150
 
 
 def list_(
-    kind: Annotated[str, typer.Argument(metavar="applications|engines|streams|tables|loads", help="What to list.")],
+    kind: Annotated[
+        str, typer.Argument(metavar="applications|engines|suites|streams|tables|loads", help="What to list.")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print nothing but JSON on stdout.")] = False,
 ) -> None:
-    """List applications, engines, streams, stored tables or loads with everything that can be set."""
+    """List applications, engines, suites, streams, stored tables or loads with everything that can be set."""
     from streamgauge.cli.stdout import reserved_stdout
 
     if kind not in LISTINGS:
@@ -60,6 +62,14 @@ def engines() -> list[Row]:
             }
         )
     return rows
+
+
+def suites() -> list[Row]:
+    """Every suite with its papers' rows, its trials, and the time that they are expected to take at each scale."""
+    from streamgauge.lab.suite_facts import suite_facts
+    from streamgauge.lab.suite_file import all_suites
+
+    return [suite_facts(suite) for suite in all_suites().values()]
 
 
 def streams() -> list[Row]:
@@ -114,6 +124,7 @@ def loads() -> list[Row]:
 LISTINGS: dict[str, Callable[[], list[Row]]] = {
     "applications": applications,
     "engines": engines,
+    "suites": suites,
     "streams": streams,
     "tables": tables,
     "loads": loads,
@@ -194,6 +205,15 @@ def _inputs(row: Row) -> str:
     return _lines(name if name == source else f"{name} ← {source}" for name, source in both.items())
 
 
+def _size(row: Row, scale: str) -> str:
+    """How many trials, in how long."""
+    from streamgauge.model.units import duration
+
+    found = row["scales"][scale]
+    gaps = f", {found['gaps']} of them gaps" if found["gaps"] else ""
+    return f"{found['trials']} in {duration(found['expected_s'])}{gaps}"
+
+
 def _gaps(row: Row) -> str:
     return _lines(f"{name} ({gap['kind']}): {gap['reason']}" for name, gap in row["gaps"].items())
 
@@ -214,6 +234,14 @@ _COLUMNS: dict[str, dict[str, Say]] = {
         "guarantee": lambda r: f"values {r['guarantee']['values']}\noutputs {r['guarantee']['outputs']}",
         "settings (--set)": lambda r: _settable(r["settings"]),
         "cannot run": _gaps,
+    },
+    "suites": {
+        "name": lambda r: r["name"],
+        "title": lambda r: r["title"],
+        "papers": lambda r: " ".join(r["papers"]),
+        "trials at laptop scale": lambda r: _size(r, "laptop"),
+        "with --quick": lambda r: _size(r, "quick"),
+        "about": lambda r: r["about"],
     },
     "streams": {
         "name": lambda r: r["name"],
@@ -241,5 +269,10 @@ _COLUMNS: dict[str, dict[str, Say]] = {
 VERB = Verb(
     name="list",
     function=list_,
-    examples=("streamgauge list applications", "streamgauge list engines", "streamgauge list loads --json"),
+    examples=(
+        "streamgauge list applications",
+        "streamgauge list engines",
+        "streamgauge list suites",
+        "streamgauge list loads --json",
+    ),
 )

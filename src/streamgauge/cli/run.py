@@ -5,23 +5,30 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from streamgauge.cli.plans import SuiteWishes
 from streamgauge.cli.verb import Verb
 from streamgauge.model.errors import UserError
 
 if TYPE_CHECKING:
-    from streamgauge.lab.request import RunRequest
+    from streamgauge.lab.request import Listener, Plan, PlannedTrial, RunOutcome, RunRequest
 
 
 def run(
     context: typer.Context,
     applications: Annotated[
-        list[str], typer.Argument(metavar="APPLICATION", help="Names, or paths of your own .py files.")
-    ],
+        list[str] | None,
+        typer.Argument(
+            metavar="APPLICATION",
+            help="Names, or paths of your own .py files. Or one suite: its name, or your own .toml file.",
+        ),
+    ] = None,
     engine: Annotated[
         list[str] | None, typer.Option("--engine", "-e", metavar="NAME", help="Engine; repeat it to compare several.")
     ] = None,
@@ -90,16 +97,38 @@ def run(
         list[str] | None,
         typer.Option(metavar="RULE", help="A rule like 'p99<500ms'; exit code 99 where it does not hold. Repeatable."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the trials and start nothing.")] = False,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCALE", help="Sizes of a suite: laptop (default), paper, or a share of the paper's like 0.1."
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A suite at its smallest sizes, in less than 3 min.")] = False,
+    resume: Annotated[
+        str | None, typer.Option(metavar="RUN", help="Go on with this interrupted run; what is stored is not repeated.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the trials with the expected time, and start nothing.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print nothing but JSON on stdout.")] = False,
 ) -> None:
-    """Run applications on engines under a load, and say how fast they were and whether the answers were right."""
+    """Run applications on engines under a load, or a suite of such trials: how fast were they, and were they right?"""
     from streamgauge.cli.values import pairs, recorded_files, share
-    from streamgauge.lab.request import DEFAULT_ENGINES, RunRequest
+    from streamgauge.lab.request import DEFAULT_ENGINES, Plan, RunRequest
     from streamgauge.model.units import parse_count, parse_duration_s
 
+    names = tuple(applications or ())
+    command = _command(context.obj or [], sink)
+    where = Plan((), kafka, kafka_config, out, keep, command)
+    if resume is not None:
+        raise typer.Exit(_done(_resumed(context, where, resume, sink), dry_run, as_json))
+    if _says_a_suite(names):
+        wishes = SuiteWishes(names[0], scale, quick, tuple(engine or ()), tuple(threshold or ()))
+        raise typer.Exit(_done(_suite(context, where, wishes), dry_run, as_json))
+    if scale is not None or quick:
+        raise UserError(f"{'--quick' if quick else '--scale'} is for suites", "streamgauge list suites shows them")
     request = RunRequest(
-        applications=tuple(applications),
+        applications=names,
         engines=tuple(dict.fromkeys(engine)) if engine else DEFAULT_ENGINES,
         load=load,
         events=None if events is None else parse_count(events),
@@ -122,10 +151,10 @@ def run(
         keep=keep,
         timeout_s=parse_duration_s(timeout),
         thresholds=tuple(threshold or ()),
-        command=_command(context.obj or [], sink),
+        command=command,
     )
     request = _with_instances(request, instances, multiplier)
-    raise typer.Exit(_show_plan(request, as_json) if dry_run else _conduct(request, as_json))
+    raise typer.Exit(_done(_applications(request), dry_run, as_json))
 
 
 def _with_instances(request: RunRequest, run: str | None, multiplier: int | None) -> RunRequest:
@@ -149,39 +178,87 @@ def _command(arguments: list[str], sink: str | None) -> str:
     return shlex.join(["streamgauge", *shown])
 
 
-def _show_plan(request: RunRequest, as_json: bool) -> int:
+@dataclass(frozen=True)
+class Work:
+    """What a command would do: its trials, and how they are conducted."""
+
+    trials: Callable[[], Sequence[PlannedTrial]]
+    conduct: Callable[[Listener], RunOutcome]
+
+
+def _says_a_suite(names: Sequence[str]) -> bool:
     from streamgauge.cli.stdout import reserved_stdout
 
+    if not names:
+        raise UserError("missing argument 'APPLICATION'", "Name one, or a suite. See `streamgauge run --help`")
     with reserved_stdout():
-        from streamgauge.lab.planning import plan
+        from streamgauge.cli.plans import is_suite, refuse_near_suite
 
-        trials = plan(request)
-    if as_json:
-        print(json.dumps({"schema": 1, "trials": [t.as_dict() for t in trials]}))
-        return 0
-    from streamgauge.report.tables import console, plain_table
-
-    table = plain_table(f"{len(trials)} trial{'' if len(trials) == 1 else 's'} would be run")
-    for heading in ("#", "application", "engine", "load", "events", "warm-up events", "seed", "repeat"):
-        table.add_column(heading, justify="left" if heading in ("application", "engine", "load") else "right")
-    for number, trial in enumerate(trials, 1):
-        counts = (f"{trial.events:,}", f"{trial.warmup_events:,}", str(trial.seed), str(trial.repeat))
-        table.add_row(str(number), trial.application, trial.engine, trial.load, *counts)
-    console().print(table)
-    return 0
+        found = is_suite(names)
+        if not found:
+            refuse_near_suite(names)
+        return found
 
 
-def _conduct(request: RunRequest, as_json: bool) -> int:
-    from streamgauge.cli.progress import progress
-    from streamgauge.cli.stdout import reserved_stdout
+def _applications(request: RunRequest) -> Work:
+    def trials() -> Sequence[PlannedTrial]:
+        from streamgauge.lab.planning import plan_trials
 
-    with reserved_stdout():
+        return plan_trials(request)
+
+    def conduct(listener: Listener) -> RunOutcome:
         from streamgauge.lab.run import conduct_run
+
+        return conduct_run(request, listener)
+
+    return Work(trials, conduct)
+
+
+def _suite(context: typer.Context, where: Plan, wishes: SuiteWishes) -> Work:
+    def plan() -> Plan:
+        from streamgauge.cli.plans import OF_A_SUITE, refuse_others, suite_plan
+
+        refuse_others(context, OF_A_SUITE, "a suite", "A suite says it itself: write it into a .toml file of your own")
+        return suite_plan(wishes, where)
+
+    def conduct(listener: Listener) -> RunOutcome:
+        from streamgauge.lab.run import conduct_plan
+
+        return conduct_plan(plan(), listener)
+
+    return Work(lambda: plan().trials, conduct)
+
+
+def _resumed(context: typer.Context, where: Plan, run: str, sink: str | None) -> Work:
+    from streamgauge.cli.plans import OF_A_RESUMED, left_trials, refuse_others
+
+    refuse_others(context, OF_A_RESUMED, "--resume", "The run knows its own trials: give --resume RUN alone")
+
+    def conduct(listener: Listener) -> RunOutcome:
+        from streamgauge.lab.run import resume_run
+
+        return resume_run(where, run, listener, sink)
+
+    return Work(lambda: left_trials(where, run, sink), conduct)
+
+
+def _done(work: Work, dry_run: bool, as_json: bool) -> int:
+    """Show what would be done, or do it, store it, report it; the exit code."""
+    from streamgauge.cli.stdout import reserved_stdout
+
+    if dry_run:
+        from streamgauge.cli.plans import show_plan
+
+        with reserved_stdout():
+            trials = work.trials()
+        return show_plan(trials, as_json)
+    with reserved_stdout():
+        from streamgauge.cli.progress import progress
         from streamgauge.report import write_report
         from streamgauge.store import StoredRun
 
         with progress() as listener:
-            outcome = conduct_run(request, listener)
+            outcome = work.conduct(listener)
         path = write_report(StoredRun.open(outcome.path))
     if as_json:
         from streamgauge.store import public_json
@@ -207,5 +284,9 @@ VERB = Verb(
         "streamgauge run wordcount --set spark.sql.shuffle.partitions=4 --dry-run",
         "streamgauge run wordcount --partitions 4 --set parallelism.count=6",
         "streamgauge run wordcount --instances latest --multiplier 2 --place 'local[32]'",
+        "streamgauge run streambench-performance --quick",
+        "streamgauge run ospbench-latency --scale 0.01 --engine spark-realtime --dry-run",
+        "streamgauge run my-suite.toml --kafka broker:9092",
+        "streamgauge run --resume latest",
     ),
 )

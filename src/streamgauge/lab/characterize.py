@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from streamgauge.lab.conduct import Conducted, Conductor
 from streamgauge.lab.environment import Laboratory
 from streamgauge.lab.planning import plan
-from streamgauge.lab.request import DEFAULT_TIMEOUT_S, RunRequest
+from streamgauge.lab.request import DEFAULT_TIMEOUT_S, PlannedTrial, RunRequest
 from streamgauge.lab.space import needed_bytes
 from streamgauge.measure.characterisation import batch_table, configurations, operators, overhead_ms, remarks
 from streamgauge.measure.published_instances import SOURCE, published_instances
@@ -78,9 +78,9 @@ def characterize(request: CharacterizeRequest, listener: Steps) -> Characterised
     writer = RunStore(request.out).create(command=request.command, machine=describe_machine(), trials=0)
     status = "failed"
     try:
-        with Laboratory(writer.id, asked, listener.note) as lab:
+        with Laboratory(writer.id, listener.note, request.kafka, request.kafka_config) as lab:
             writer.describe(log=lab.describe_log())
-            conductor = CutConductor(lab, trial, listener)
+            conductor = CutConductor(lab, PlannedTrial(trial, timeout_s=request.timeout_s), listener)
             samples = conductor.samples()
             writer.describe(versions={"spark": conductor.engine_version})
             document = characterisation(trial, request.batches, conductor.application.papers, samples)
@@ -99,8 +99,8 @@ def characterize(request: CharacterizeRequest, listener: Steps) -> Characterised
 class CutConductor(Conductor):
     """Publishes an application's input and lets the job process run its cuts over it."""
 
-    def __init__(self, lab: Laboratory, trial: Trial, listener: Steps) -> None:
-        super().__init__(lab, trial, 1, 0.0, listener.step)
+    def __init__(self, lab: Laboratory, planned: PlannedTrial, listener: Steps) -> None:
+        super().__init__(lab, planned, 1, listener.step)
         self._listener = listener
         self.engine_version = ""
 

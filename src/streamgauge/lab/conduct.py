@@ -14,12 +14,13 @@ from streamgauge.lab.environment import Laboratory
 from streamgauge.lab.job_process import JobHandle, JobProcess
 from streamgauge.lab.planning import publishing_load, resolved
 from streamgauge.lab.publishing import check_published
+from streamgauge.lab.request import PlannedTrial
 from streamgauge.lab.results import results_of
 from streamgauge.lab.stored_tables import table_path, write_tables
 from streamgauge.load import parse_load
 from streamgauge.load.process import PublisherProcess
 from streamgauge.load.specification import PublisherResult, PublisherSpec
-from streamgauge.model import Application, EngineError, Load, LogError, Trial
+from streamgauge.model import Application, EngineError, Load, LogError
 from streamgauge.model.job import DEAD_LETTERS, InputTopic, Job
 from streamgauge.streams.malformed import Spoiling
 from streamgauge.streams.reference import StreamReference
@@ -63,20 +64,18 @@ class Conducted:
 class Conductor:
     """Conducts one trial in a laboratory."""
 
-    def __init__(self, lab: Laboratory, trial: Trial, number: int, warmup_s: float, phase: Phase) -> None:
-        self.lab = lab
-        self.trial = trial
-        self.phase = phase
-        self.warmup_s = warmup_s
+    def __init__(self, lab: Laboratory, planned: PlannedTrial, number: int, phase: Phase) -> None:
+        self.lab, self.planned, self.phase = lab, planned, phase
+        self.trial, self.warmup_s = planned.trial, planned.warmup_s
         self.prefix = f"streamgauge-{lab.run}-{number:03d}"
         self.folder = lab.folder / f"trial-{number:03d}"
         self.folder.mkdir()
-        self.application = resolved(trial.found_at, trial.stop_after)
-        self.engine = get_engine(trial.engine)
-        self.load = publishing_load(trial.load, warmup_s)
-        self.deadline = time.monotonic() + lab.request.timeout_s + self._schedule_s()
+        self.application = resolved(self.trial.found_at, self.trial.stop_after)
+        self.engine = get_engine(self.trial.engine)
+        self.load = publishing_load(self.trial.load, self.warmup_s)
+        self.deadline = time.monotonic() + planned.timeout_s + self._schedule_s()
         self.topics: list[str] = []
-        self.results = results_of(lab.cluster, trial.sink)
+        self.results = results_of(lab.cluster, self.trial.sink)
         self._places: list[str] = []
         self.sampler = Sampler()
         self._publishers: dict[str, PublisherProcess] = {}
@@ -145,7 +144,7 @@ class Conductor:
     def _conduct_paced(self, done: Conducted) -> None:
         process = self._process(done)
         starts_at_s = self.load.job_starts_at_s or 0.0
-        if process.jobs == 0 and self.lab.request.warmup_s != 0:
+        if process.jobs == 0 and self.planned.discards:
             self._discarded_time(process)
             done.discarded_pass = True
         handle: JobHandle | None = None
@@ -176,7 +175,7 @@ class Conductor:
         return process
 
     def _is_cold(self, process: JobProcess) -> bool:
-        if self.lab.request.warmup_s == 0:
+        if not self.planned.discards:
             return False
         what = (self.trial.found_at, self.trial.stop_after or "", *sorted(map(str, self.trial.parameters.items())))
         if what in process.warm:
@@ -309,7 +308,7 @@ class Conductor:
                     raise LogError(f"the publisher lost the log: {failure}", "Check the broker and run again")
         if time.monotonic() > self.deadline:
             raise _TrialTimeoutError(
-                f"the trial did not end within {self.lab.request.timeout_s:.0f} s beyond its schedule",
+                f"the trial did not end within {self.planned.timeout_s:.0f} s beyond its schedule",
                 "Give a longer --timeout, fewer events or a lower rate",
             )
 

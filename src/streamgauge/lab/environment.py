@@ -10,7 +10,6 @@ from typing import Any
 
 from streamgauge.engines import get_engine
 from streamgauge.lab.job_process import JobProcess
-from streamgauge.lab.request import RunRequest
 from streamgauge.log.broker import JVM_FLAGS, SETTINGS, EmbeddedBroker
 from streamgauge.log.cluster import Cluster
 from streamgauge.log.configuration import Configuration, read_configuration
@@ -25,14 +24,16 @@ from streamgauge.provision.work import WorkFolder, sweep
 class Laboratory:
     """A context in which trials can be conducted; leaving it leaves no process, topic or folder behind."""
 
-    def __init__(self, run: str, request: RunRequest, note: Callable[[str], None]) -> None:
+    def __init__(
+        self, run: str, note: Callable[[str], None], kafka: str | None = None, kafka_config: Path | None = None
+    ) -> None:
         self.run = run
-        self.request = request
         self._note = note
+        self._kafka = kafka
         self._stack = contextlib.ExitStack()
         self._processes: dict[tuple[Any, ...], JobProcess] = {}
         self._started = 0
-        self.configuration = read_configuration(request.kafka_config) if request.kafka_config else Configuration()
+        self.configuration = read_configuration(kafka_config) if kafka_config else Configuration()
         self.broker: EmbeddedBroker | None = None
         self.round_trip_ms: dict[str, Any] = {}
 
@@ -55,9 +56,9 @@ class Laboratory:
         self.folder: Path = folder.path
         self.guard = self._stack.enter_context(Guard())
         self.guard.folder(self.folder)
-        if self.request.kafka:
+        if self._kafka:
             replication = self.configuration.replication or 1
-            self.cluster = Cluster(self.request.kafka, self.configuration.settings, replication)
+            self.cluster = Cluster(self._kafka, self.configuration.settings, replication)
             self.cluster.check()
         else:
             self._note("starting Kafka")

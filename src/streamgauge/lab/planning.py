@@ -9,12 +9,19 @@ from pathlib import Path
 from streamgauge.applications import get_application, is_file
 from streamgauge.engines import get_engine
 from streamgauge.engines.execution import ExecutableEngine
-from streamgauge.lab.request import DEFAULT_MEASURED_S, DEFAULT_PRELOADED_EVENTS, DEFAULT_WARMUP_S, RunRequest
+from streamgauge.lab.request import (
+    DEFAULT_MEASURED_S,
+    DEFAULT_PRELOADED_EVENTS,
+    DEFAULT_WARMUP_S,
+    Plan,
+    PlannedTrial,
+    RunRequest,
+)
 from streamgauge.load import parse_load
 from streamgauge.log.configuration import read_configuration
 from streamgauge.log.redis_store import RedisStore
 from streamgauge.measure.thresholds import parse_threshold
-from streamgauge.model import Application, Load, Trial, UserError, unknown
+from streamgauge.model import Application, Gap, Load, Trial, UserError, unknown
 from streamgauge.places import parse_place
 
 DEFAULT_PARTITIONS = 2
@@ -22,6 +29,23 @@ DEFAULT_PARTITIONS = 2
 
 def plan(request: RunRequest) -> list[Trial]:
     """The trials of a request, in order: engine by engine, so that trials of one engine share a warm JVM."""
+    return [each.trial for each in plan_trials(request)]
+
+
+def plan_run(request: RunRequest) -> Plan:
+    """The whole plan of a request."""
+    return Plan(
+        trials=tuple(plan_trials(request)),
+        kafka=request.kafka,
+        kafka_config=request.kafka_config,
+        out=request.out,
+        keep=request.keep,
+        command=request.command,
+    )
+
+
+def plan_trials(request: RunRequest) -> list[PlannedTrial]:
+    """The trials of a request with their warm-up, time-out, thresholds and gaps."""
     if not request.applications:
         raise UserError("no application was named", "Name one: streamgauge list applications shows them")
     applications = {name: resolved(name, request.stop_after) for name in request.applications}
@@ -61,9 +85,17 @@ def plan(request: RunRequest) -> list[Trial]:
         for name in applications
         for repeat in range(1, request.repeat + 1)
     ]
-    for trial in trials:
-        _check_trial(trial, engines[trial.engine])
-    return trials
+    return [
+        PlannedTrial(
+            trial=trial,
+            warmup_s=warmup_s(request, load),
+            discards=request.warmup_s != 0,
+            timeout_s=request.timeout_s,
+            thresholds=request.thresholds,
+            gap=_checked_gap(trial, engines[trial.engine]),
+        )
+        for trial in trials
+    ]
 
 
 def resolved(name: str, stop_after: str | None) -> Application:
@@ -134,23 +166,27 @@ def _check_numbers(request: RunRequest) -> None:
         RedisStore(request.sink)
 
 
-def _check_trial(trial: Trial, engine: ExecutableEngine) -> None:
+def _checked_gap(trial: Trial, engine: ExecutableEngine) -> Gap | None:
+    """Why the engine cannot run the trial, or None; what is wrong with the trial itself is raised."""
     application = chosen_application(trial)
     application.bind(trial.parameters)
     for name in trial.data:
         described = application.inputs.get(name) or application.tables[name]
         if described.recorded is None:
             raise UserError(f"'{described.name}' has no reader for recorded data", "Leave --data out")
-    if engine.gap(application) is None:
-        place = parse_place(trial.place)
-        partitions = trial.partitions * len(application.inputs)
-        needed = engine.slots_needed(application, partitions, trial.settings)
-        needed += partitions if trial.dead_letters else 0
-        if needed > place.slots:
-            raise UserError(
-                f"{trial.application} on {trial.engine} needs {needed} task slots and {trial.place} has {place.slots}",
-                f"Use --place 'local[{needed}]' or fewer --partitions",
-            )
+    gap = engine.gap(application)
+    if gap is not None:
+        return gap
+    place = parse_place(trial.place)
+    partitions = trial.partitions * len(application.inputs)
+    needed = engine.slots_needed(application, partitions, trial.settings)
+    needed += partitions if trial.dead_letters else 0
+    if needed > place.slots:
+        raise UserError(
+            f"{trial.application} on {trial.engine} needs {needed} task slots and {trial.place} has {place.slots}",
+            f"Use --place 'local[{needed}]' or fewer --partitions",
+        )
+    return engine.sink_gap() if trial.sink else None
 
 
 def _known_data(application: Application) -> list[str]:

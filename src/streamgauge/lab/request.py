@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from streamgauge.model import Trial
+from streamgauge.model import Gap, Trial
 
 DEFAULT_ENGINES = ("spark-microbatch",)
 DEFAULT_WARMUP_S = 10.0
@@ -48,6 +48,55 @@ class RunRequest:
     """Longest time that one trial may take beyond the time in which its events are due."""
     thresholds: tuple[str, ...] = ()
     command: str = ""
+
+
+@dataclass(frozen=True)
+class PlannedTrial:
+    """A trial, and what conducting it needs to know beside what it is."""
+
+    trial: Trial
+    warmup_s: float = 0.0
+    """Seconds at the trial's own load before its figures begin."""
+    discards: bool = True
+    """Whether a process that is cold runs a discarded pass first."""
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    thresholds: tuple[str, ...] = ()
+    gap: Gap | None = None
+    """Why it will not be conducted: it is stored as a gap, with this reason."""
+    matrices: tuple[str, ...] = ()
+    """The matrices of its suite that ask for it."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain JSON values, without the password of a sink."""
+        return {**asdict(self), "trial": self.trial.as_dict()}
+
+    @staticmethod
+    def from_dict(values: Mapping[str, Any]) -> PlannedTrial:
+        """What `as_dict` gave."""
+        gap = values["gap"]
+        return PlannedTrial(
+            trial=Trial.from_dict(values["trial"]),
+            warmup_s=values["warmup_s"],
+            discards=values["discards"],
+            timeout_s=values["timeout_s"],
+            thresholds=tuple(values["thresholds"]),
+            gap=Gap(**gap) if gap else None,
+            matrices=tuple(values["matrices"]),
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Trials in the order in which they will be conducted, and where: in which log, stored in which folder."""
+
+    trials: tuple[PlannedTrial, ...]
+    kafka: str | None = None
+    kafka_config: Path | None = None
+    out: Path = Path("runs")
+    keep: bool = False
+    command: str = ""
+    suite: Mapping[str, Any] | None = None
+    """What is stored of the suite that the plan was made of."""
 
 
 class Listener(Protocol):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,13 @@ from streamgauge.engines import get_engine
 from streamgauge.lab.assess import Assessed, assess_trial
 from streamgauge.lab.conduct import Conductor
 from streamgauge.lab.environment import Laboratory
-from streamgauge.lab.planning import chosen_application, plan, warmup_s
-from streamgauge.lab.request import Listener, RunOutcome, RunRequest
+from streamgauge.lab.planning import chosen_application, plan_run
+from streamgauge.lab.request import Listener, Plan, PlannedTrial, RunOutcome, RunRequest
+from streamgauge.lab.resuming import left_of, stored_plan
 from streamgauge.lab.space import needed_bytes
-from streamgauge.load import parse_load
 from streamgauge.log.redis_store import RedisStore
 from streamgauge.measure.thresholds import check, parse_threshold
-from streamgauge.model import LogError, StoreError, StreamgaugeError, Trial
+from streamgauge.model import EngineError, LogError, StoreError, StreamgaugeError, UserError
 from streamgauge.model.errors import (
     EXIT_ENGINE,
     EXIT_INVALID,
@@ -31,39 +33,92 @@ from streamgauge.provision.java import find_java
 from streamgauge.provision.machine import describe_machine
 from streamgauge.provision.work import check_space, work_root
 from streamgauge.store.records import trial_record
-from streamgauge.store.run_store import RunStore, RunWriter
+from streamgauge.store.run_store import RunStore, RunWriter, StoredRun
 
 
 def conduct_run(request: RunRequest, listener: Listener) -> RunOutcome:
-    """Conduct every trial of a request; an engine that fails in one does not stop the others."""
-    trials = plan(request)
+    """Conduct every trial of a request."""
+    return conduct_plan(plan_run(request), listener)
+
+
+def conduct_plan(plan: Plan, listener: Listener) -> RunOutcome:
+    """Conduct every trial of a plan as a new run; an engine that fails in one does not stop the others."""
+    check_before(plan)
+    writer = RunStore(plan.out).create(
+        command=plan.command,
+        machine=describe_machine(),
+        trials=len(plan.trials),
+        plan=stored_plan(plan),
+        **({"suite": dict(plan.suite)} if plan.suite else {}),
+    )
+    return _conduct(plan, writer, listener, [None] * len(plan.trials))
+
+
+def resume_run(given: Plan, run: str, listener: Listener, sink: str | None = None) -> RunOutcome:
+    """Go on with a run that was interrupted: trials that are stored are not repeated.
+
+    Of `given` count the folder of the runs and, where they are said, the log and `keep`.
+    """
+    store = RunStore(given.out)
+    check_before(left_of(given, store.open(run), sink).plan)
+    writer = store.reopen(run)
+    left = left_of(given, StoredRun.open(writer.folder), sink)
+    stored = len(left.records) - len(left.trials)
+    listener.note(f"{stored} of {len(left.records)} trials are stored and will not be repeated")
+    return _conduct(left.plan, writer, listener, left.records)
+
+
+def check_before(plan: Plan) -> None:
+    """Raise what would keep every trial from running, before anything is stored or started."""
+    trials = [each.trial for each in plan.trials]
     check_space(work_root(), needed_bytes(trials))
     find_java()
-    if request.sink is not None:
-        RedisStore(request.sink).check()
-    writer = RunStore(request.out).create(command=request.command, machine=describe_machine(), trials=len(trials))
-    listener.planned(writer.id, trials)
-    records: list[dict[str, Any]] = []
+    for sink in {trial.sink for trial in trials if trial.sink is not None}:
+        RedisStore(sink).check()
+
+
+def _conduct(plan: Plan, writer: RunWriter, listener: Listener, records: list[dict[str, Any] | None]) -> RunOutcome:
+    """Conduct the trials that have no record yet; `records` has a place for each."""
+    listener.planned(writer.id, [each.trial for each in plan.trials])
+    with laboratory_of(plan, writer, listener) as lab:
+        for place, planned in enumerate(plan.trials):
+            if records[place] is not None:
+                continue
+            record = conduct_trial(lab, planned, place + 1, listener, writer, plan.keep)
+            records[place] = record
+            listener.finished(place + 1, planned.trial, record)
+            if log_is_gone(lab):
+                listener.note("the broker is gone: the remaining trials were not run")
+                break
+    made = [record for record in records if record is not None]
+    return RunOutcome(writer.id, writer.folder, tuple(made), exit_code(made))
+
+
+@contextlib.contextmanager
+def laboratory_of(plan: Plan, writer: RunWriter, listener: Listener) -> Iterator[Laboratory]:
+    """The laboratory of a run; how it is left becomes the run's status."""
+    resumed = writer.run.get("resumed_at", [])
+    # Topics of an attempt that was killed may still lie in a log that outlived it.
+    name = f"{writer.id}-{len(resumed) + 1}" if resumed else writer.id
     status = "failed"
     try:
-        with Laboratory(writer.id, request, listener.note) as lab:
+        with Laboratory(name, listener.note, plan.kafka, plan.kafka_config) as lab:
             writer.describe(log=lab.describe_log())
-            for number, trial in enumerate(trials, 1):
-                record = _one_trial(lab, trial, number, listener, writer)
-                records.append(record)
-                listener.finished(number, trial, record)
-                if _log_is_gone(lab):
-                    listener.note("the broker is gone: the remaining trials were not run")
-                    break
-        status = "complete" if len(records) == len(trials) else "failed"
+            yield lab
+        status = "complete" if writer.trials_stored >= writer.run["trials"] else "failed"
     except KeyboardInterrupt:
         status = "interrupted"
+        if plan.trials:
+            listener.note(f"to go on: streamgauge run --resume {writer.id}{_elsewhere(plan.out)}")
         raise
     finally:
         writer.finish(status)
-        if status == "failed":
+        if status == "failed" and not resumed:
             writer.discard()
-    return RunOutcome(writer.id, writer.folder, tuple(records), exit_code(records))
+
+
+def _elsewhere(out: Path) -> str:
+    return "" if out == RunRequest.out else f" --out {shlex.quote(str(out))}"
 
 
 def exit_code(records: list[dict[str, Any]]) -> int:
@@ -80,42 +135,48 @@ def exit_code(records: list[dict[str, Any]]) -> int:
     return EXIT_OK
 
 
-def _one_trial(lab: Laboratory, trial: Trial, number: int, listener: Listener, writer: RunWriter) -> dict[str, Any]:
+def conduct_trial(
+    lab: Laboratory, planned: PlannedTrial, number: int, listener: Listener, writer: RunWriter, keep: bool
+) -> dict[str, Any]:
+    """Conduct one trial and store it; what goes wrong in it becomes its record."""
+    trial = planned.trial
     engine = get_engine(trial.engine)
-    application = chosen_application(trial)
-    gap = engine.gap(application) or (engine.sink_gap() if trial.sink else None)
-    tuning = engine.tuning(trial.settings)
-    if gap is not None:
-        record = trial_record(trial, status="gap", gap={"kind": gap.kind, "reason": gap.reason}, tuning=tuning)
+    facts: dict[str, Any] = {"tuning": engine.tuning(trial.settings), "matrices": list(planned.matrices)}
+    if planned.gap is not None:
+        gap = {"kind": planned.gap.kind, "reason": planned.gap.reason}
+        record = trial_record(trial, status="gap", gap=gap, **facts)
         writer.add_trial(record)
         return record
-    warm = warmup_s(lab.request, parse_load(trial.load))
     conductor = Conductor(
-        lab, trial, number, warm, lambda phase, done, total: listener.phase(number, trial, phase, done, total)
+        lab, planned, number, lambda phase, done, total: listener.phase(number, trial, phase, done, total)
     )
     try:
         done = conductor.conduct()
         assessed = assess_trial(conductor, done, conductor.phase)
+        application = chosen_application(trial)
         how = {"variants": engine.variants(application, trial.settings), "between": list(application.cuts)}
-        record = trial_record(trial, status="done", tuning=tuning, **how, **assessed.figures)
-        record["thresholds"] = _check_thresholds(lab.request.thresholds, record)
+        record = trial_record(trial, status="done", **facts, **how, **assessed.figures)
+        record["thresholds"] = _check_thresholds(planned.thresholds, record)
         writer.add_trial(record, {**assessed.tables, "progress": _progress_file(conductor, assessed)})
         return record
     except StoreError:
         raise
     except StreamgaugeError as error:
-        return _failed(lab, trial, conductor, writer, error, tuning)
+        return _failed(lab, planned, writer, error, facts)
     finally:
-        _tidy(lab, conductor)
+        _tidy(lab, conductor, keep)
 
 
 def _failed(
-    lab: Laboratory, trial: Trial, conductor: Conductor, writer: RunWriter, error: StreamgaugeError, tuning: Any
+    lab: Laboratory, planned: PlannedTrial, writer: RunWriter, error: StreamgaugeError, facts: dict[str, Any]
 ) -> dict[str, Any]:
     lab.end_processes()
-    what = {"cause": error.cause, "way_out": error.way_out, "exit_code": error.exit_code}
-    record = trial_record(trial, status="failed", error=what, tuning=tuning)
-    record["thresholds"] = _check_thresholds(lab.request.thresholds, record)
+    kind = next(
+        each.__name__ for each in (EngineError, LogError, UserError, StreamgaugeError) if isinstance(error, each)
+    )
+    what = {"kind": kind, "cause": error.cause, "way_out": error.way_out, "exit_code": error.exit_code}
+    record = trial_record(planned.trial, status="failed", error=what, **facts)
+    record["thresholds"] = _check_thresholds(planned.thresholds, record)
     writer.add_trial(record)
     return record
 
@@ -131,16 +192,14 @@ def _check_thresholds(texts: tuple[str, ...], record: dict[str, Any]) -> list[di
     return [{"threshold": text, "ok": each.ok, "seen": each.seen, "text": each.text} for text, each in outcomes]
 
 
-def _tidy(lab: Laboratory, conductor: Conductor) -> None:
-    if not lab.request.keep:
+def _tidy(lab: Laboratory, conductor: Conductor, keep: bool) -> None:
+    if not keep:
         with contextlib.suppress(LogError):
-            if not _log_is_gone(lab):
+            if not log_is_gone(lab):
                 conductor.clean_up()
     shutil.rmtree(conductor.folder, ignore_errors=True)
 
 
-def _log_is_gone(lab: Laboratory) -> bool:
+def log_is_gone(lab: Laboratory) -> bool:
+    """Whether the run's own broker has died."""
     return lab.broker is not None and not lab.broker.alive()
-
-
-__all__ = ["Assessed", "conduct_run", "exit_code"]

@@ -37,8 +37,10 @@ def positive_duration_s(text: str) -> float:
 
 
 def rate_text(rate_per_s: float) -> str:
-    """A rate that parses back to the same number."""
-    return f"{_plain(rate_per_s)}/s"
+    """A rate that parses back to the same number, by the minute where only that is a whole one."""
+    per_min = round(rate_per_s * 60)
+    by_minute = rate_per_s != int(rate_per_s) and per_min > 0 and per_min / 60.0 == rate_per_s
+    return f"{per_min}/min" if by_minute else f"{_plain(rate_per_s)}/s"
 
 
 def duration_text(duration_s: float) -> str:

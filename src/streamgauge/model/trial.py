@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -47,6 +47,11 @@ class Trial:
         """The trial as plain JSON values, without the user and password of its sink."""
         return {**asdict(self), "sink": None if self.sink is None else without_password(self.sink)}
 
+    @staticmethod
+    def from_dict(values: Mapping[str, Any]) -> Trial:
+        """The trial that `as_dict` gave; a sink comes back as it was stored, without its password."""
+        return Trial(**values)
+
     @property
     def found_at(self) -> str:
         """By what another process finds the application: the path of the user's file, or its name."""
@@ -59,3 +64,34 @@ class Trial:
         if self.repeat > 1:
             parts.append(f"repeat {self.repeat}")
         return " · ".join(parts)
+
+
+def differences(trials: Sequence[Trial]) -> list[str]:
+    """Of each trial what tells it apart from the others beside application, engine, load and repeat; may be empty."""
+    told: list[list[str]] = [[] for _ in trials]
+    for say in _FACETS:
+        texts = [say(trial) for trial in trials]
+        if len(set(texts)) > 1:
+            for words, text in zip(told, texts, strict=True):
+                words += [text] if text else []
+    return [", ".join(words) for words in told]
+
+
+def _pairs(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(values.items()))
+
+
+def _size(trial: Trial) -> str:
+    """A paced trial's size follows from its time; only a preloaded one is known by its events."""
+    return f"{trial.events - trial.warmup_events:,} events" if trial.load.startswith("preloaded") else ""
+
+
+_FACETS: tuple[Callable[[Trial], str], ...] = (
+    lambda trial: f"up to {trial.stop_after}" if trial.stop_after else "",
+    _size,
+    lambda trial: f"{trial.partitions} partitions" if trial.partitions > 1 else "1 partition",
+    lambda trial: trial.place,
+    lambda trial: _pairs(trial.settings),
+    lambda trial: _pairs(trial.parameters),
+    lambda trial: f"seed {trial.seed}",
+)

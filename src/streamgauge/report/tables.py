@@ -23,6 +23,7 @@ from streamgauge.report.words import (
     per_second,
     quality_words,
     rate_of,
+    told_apart,
     verdict_words,
 )
 
@@ -59,25 +60,30 @@ def summary_table(records: Sequence[Record], width: int = _PLAIN_WIDTH) -> Table
     A narrow console does without the figures that the page also has: first the CPU, then max, then p95.
     """
     loads = in_order(r["load"] for r in records)
+    rows = compared(records)
+    details = told_apart(rows)
     table = plain_table(loads[0] if len(loads) == 1 else "")
     table.add_column("application", overflow="fold")
     table.add_column("engine", no_wrap=True)
     if len(loads) > 1:
         table.add_column("load")
+    if any(details):
+        table.add_column("differs in", overflow="fold")
     figures = {name: say for name, say in _FIGURES.items() if width >= _NEEDS_WIDTH.get(name, 0)}
     for heading in figures:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("answer", overflow="fold")
     table.add_column("valid", no_wrap=True)
-    for record in compared(records):
-        table.add_row(*_cells(record, len(loads) > 1, list(figures.values())))
+    for record, detail in zip(rows, details, strict=True):
+        known = [*([record["load"]] if len(loads) > 1 else []), *([detail] if any(details) else [])]
+        table.add_row(*_cells(record, known, list(figures.values())))
     return table
 
 
-def _cells(record: Record, several_loads: bool, figures: Sequence[Say]) -> list[Text]:
+def _cells(record: Record, known: Sequence[str], figures: Sequence[Say]) -> list[Text]:
     repeat = int((record.get("trial") or {}).get("repeat") or 1)
     name = record["application"] + (f" #{repeat}" if repeat > 1 else "")
-    start = [name, record["engine"], *([record["load"]] if several_loads else [])]
+    start = [name, record["engine"], *known]
     if not measured(record):
         absence = Text("gap", "yellow") if record.get("gap") else Text("failed", "red")
         return [*map(Text, start), *[Text(NOTHING)] * len(figures), absence, Text(NOTHING)]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from streamgauge.measure.validity import Record, correct, measured, ranked
+from streamgauge.model.trial import Trial, differences
 from streamgauge.model.units import size
 
 if TYPE_CHECKING:
@@ -175,6 +177,15 @@ def compared(records: Sequence[Record]) -> list[Record]:
     """The records with what is compared next to each other: by application and load, else in the order of the run."""
     subjects = in_order((r["application"], r["load"]) for r in records)
     return sorted(records, key=lambda r: subjects.index((r["application"], r["load"])))
+
+
+def told_apart(records: Sequence[Record]) -> list[str]:
+    """Of each record what tells its trial apart from the others beside application, engine, load and repeat."""
+    known = {field.name for field in fields(Trial)}
+    trials = [dict(record.get("trial") or {}) for record in records]
+    if not all({"application", "engine", "load", "seed", "events", "warmup_events"} <= set(each) for each in trials):
+        return [""] * len(records)
+    return differences([Trial(**{k: v for k, v in each.items() if k in known}) for each in trials])
 
 
 def in_order(names: Iterable[Named]) -> list[Named]:

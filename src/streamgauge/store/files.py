@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import json
 import math
 import os
@@ -71,6 +72,20 @@ def make_folder(path: Path, *, exist_ok: bool = True) -> None:
     except OSError:
         with _explained(path):
             raise
+
+
+def hold_folder(folder: Path) -> int | None:
+    """Take a folder for this process alone; None when another holds it. Closing what is given, or dying, lets it go."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        return None
+    except OSError:
+        # A file system without locks: what cannot be held cannot be guarded, and must not keep a run from being stored.
+        return handle
+    return handle
 
 
 def write_json(path: Path, value: Any) -> None:

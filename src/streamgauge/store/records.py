@@ -42,6 +42,7 @@ _EMPTY: Mapping[str, Any] = {
     "error": None,
     "tuning": {},
     "thresholds": [],
+    "matrices": [],
 }
 """What a record says where nothing was measured; started_at_ms is the instant of second 0 of its tables."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import secrets
 import shutil
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,16 @@ import pyarrow as pa
 
 from streamgauge.model.errors import StoreError
 from streamgauge.store.characterisations import CHARACTERISATION, check_characterisation
-from streamgauge.store.files import check_table, make_folder, plain, read_json, read_table, write_json, write_table
+from streamgauge.store.files import (
+    check_table,
+    hold_folder,
+    make_folder,
+    plain,
+    read_json,
+    read_table,
+    write_json,
+    write_table,
+)
 from streamgauge.store.records import SCHEMA, Record, check_record, check_schema
 
 RUN_STATUSES = ("running", "complete", "interrupted", "failed")
@@ -25,18 +35,27 @@ _TRIAL_WAY_OUT = "The other trials of the run stay readable; run this one again 
 
 
 class RunWriter:
-    """Adds trials, or a characterisation, to one run; what is added is never changed again."""
+    """Adds trials, or a characterisation, to one run; what is added is never changed again.
 
-    def __init__(self, folder: Path, run: dict[str, Any]) -> None:
+    As long as it is not finished no other writer can open the run; a process that dies lets it go.
+    """
+
+    def __init__(self, folder: Path, run: dict[str, Any], held: int | None = None) -> None:
         self.folder = folder
         self.run = run
         self._begun: Path | None = None
+        self._held = hold_folder(folder) if held is None else held
         write_json(folder / "run.json", run)
 
     @property
     def id(self) -> str:
         """The name by which the run is opened again."""
         return str(self.run["run"])
+
+    @property
+    def trials_stored(self) -> int:
+        """How many trials have their record."""
+        return len(_with_record(self.folder))
 
     def begin_trial(self) -> Path:
         """The folder of the next trial, for what is written while it runs; without a record it counts as incomplete."""
@@ -83,7 +102,16 @@ class RunWriter:
         if status not in RUN_STATUSES:
             raise ValueError(f"'{status}' is none of {', '.join(RUN_STATUSES)}")
         self.run = {**self.run, "status": status}
-        write_json(self.folder / "run.json", self.run)
+        try:
+            write_json(self.folder / "run.json", self.run)
+        finally:
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Leave the run as it is, so that another writer can open it; letting go twice is allowed."""
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
 
 
 class StoredRun:
@@ -182,7 +210,12 @@ class ListedRun:
     @cached_property
     def trials_stored(self) -> int:
         """How many trials have their record."""
-        return sum(1 for _ in (self.folder / "trials").glob("[0-9]*/trial.json"))
+        return len(_with_record(self.folder))
+
+
+def _with_record(folder: Path) -> list[Path]:
+    """The folders of the trials that are complete."""
+    return [path.parent for path in (folder / "trials").glob("[0-9]*/trial.json")]
 
 
 class RunStore:
@@ -224,6 +257,28 @@ class RunStore:
             **more,
         }
         return RunWriter(self.root / name, run)
+
+    def reopen(self, name: str | Path) -> RunWriter:
+        """A writer that goes on with a run that was interrupted; a trial that never got its record is cleared away."""
+        folder = self._find(str(name))
+        held = hold_folder(folder)
+        if held is None:
+            raise StoreError(
+                f"the run '{folder.name}' is being written by another command", "Wait until that has ended"
+            )
+        try:
+            run = read_json(folder / "run.json", _RUN_WAY_OUT)
+            check_schema(run, str(folder / "run.json"))
+            if run.get("status") == "complete":
+                raise StoreError(f"the run '{folder.name}' is complete: nothing of it is left to run")
+            for path in set((folder / "trials").glob("[0-9]*")) - set(_with_record(folder)):
+                shutil.rmtree(path)
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            again = {**run, "status": "running", "resumed_at": [*run.get("resumed_at", []), now]}
+            return RunWriter(folder, again, held)
+        except BaseException:
+            os.close(held)
+            raise
 
     def list(self) -> list[ListedRun]:
         """Every run, the newest last; one that cannot be read is listed with its problem."""

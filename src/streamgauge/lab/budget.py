@@ -1,0 +1,91 @@
+"""How long trials are expected to take: one estimate, from the plan alone, on two cores.
+
+It is made of the times that a trial must take (its schedule, its discarded pass, waiting for a checkpoint) and of
+rates and costs that were seen on two cores. An engine that cannot keep up takes longer, up to the time-out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from streamgauge.engines import get_engine
+from streamgauge.lab.conduct import COLD_PASS_S
+from streamgauge.lab.expansion import process_key
+from streamgauge.lab.planning import publishing_load, resolved
+from streamgauge.lab.request import PlannedTrial
+from streamgauge.load import parse_load
+from streamgauge.model.units import parse_duration_s
+
+RUN_S = 8.0
+"""Starting the log and ending everything."""
+PROCESS_S = 6.0
+"""Starting a job process."""
+TRIAL_S = 6.0
+"""Topics, the start of the job, the silence at the end, reading back, storing."""
+QUERY_S = 1.0
+"""What a query takes to its first row."""
+PUBLISHED_PER_S = 500_000
+VERIFIED_PER_S = 200_000
+DRAINED_PER_S = 50_000
+FAST_PER_S = 150_000
+FAST = frozenset({"identity", "sample", "projection", "grep", "wordcount", "distinct-count", "statistics"})
+RECORD_AT_A_TIME = 3
+"""A preloaded log is drained so many times slower where every record takes its own way."""
+WAITS = ("trigger", "batch-duration", "epoch")
+"""Settings that say how long the end of the input may wait to be committed."""
+
+
+def expected_s(trials: Sequence[PlannedTrial]) -> list[float]:
+    """Seconds that each trial is expected to take, in this order: what an earlier one has warmed is warm."""
+    found: list[float] = []
+    process: tuple[object, ...] | None = None
+    warm: set[tuple[object, ...]] = set()
+    for planned in trials:
+        if planned.gap is not None:
+            found.append(0.0)
+            continue
+        key = process_key(planned)
+        cold = key != process
+        if cold:
+            process, warm = key, set()
+        found.append(_trial_s(planned, cold, _what(planned) not in warm))
+        warm.add(_what(planned))
+    return found
+
+
+def expected_run_s(trials: Sequence[PlannedTrial]) -> float:
+    """Seconds that a run of these trials is expected to take."""
+    seconds = expected_s(trials)
+    return sum(seconds) + (RUN_S if any(seconds) else 0.0)
+
+
+def _what(planned: PlannedTrial) -> tuple[object, ...]:
+    trial = planned.trial
+    return trial.found_at, trial.stop_after, tuple(sorted(trial.parameters.items()))
+
+
+def _trial_s(planned: PlannedTrial, cold: bool, first: bool) -> float:
+    trial = planned.trial
+    load = parse_load(trial.load)
+    events = trial.events * len(resolved(trial.found_at, trial.stop_after).inputs)
+    wait_s = _wait_s(planned)
+    fixed_s = TRIAL_S + (PROCESS_S if cold else 0.0) + wait_s + events / VERIFIED_PER_S
+    if load.job_starts_at_s is None:
+        drain_s = QUERY_S + events / _drained_per_s(planned)
+        passes_s = 2 * drain_s + wait_s if first and planned.discards else drain_s
+        return fixed_s + events / PUBLISHED_PER_S + passes_s
+    schedule_s = float(publishing_load(trial.load, planned.warmup_s).due_s([trial.events - 1])[0])
+    discarded_s = COLD_PASS_S + load.job_starts_at_s if cold and planned.discards else 0.0
+    waiting_s = load.events_by(load.job_starts_at_s) / _drained_per_s(planned)
+    return fixed_s + schedule_s + discarded_s + waiting_s
+
+
+def _drained_per_s(planned: PlannedTrial) -> float:
+    rate = FAST_PER_S if planned.trial.application in FAST else DRAINED_PER_S
+    at_a_time = "trigger" not in get_engine(planned.trial.engine).settings
+    return rate / RECORD_AT_A_TIME if at_a_time else rate
+
+
+def _wait_s(planned: PlannedTrial) -> float:
+    values = get_engine(planned.trial.engine).resolve(planned.trial.settings)
+    return sum(parse_duration_s(values[name]) for name in WAITS if values.get(name))

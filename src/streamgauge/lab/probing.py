@@ -1,0 +1,189 @@
+"""The search on real trials: every probe is a stored trial at a constant rate, all in one warm job process."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from streamgauge.engines import get_engine
+from streamgauge.lab.environment import Laboratory
+from streamgauge.lab.planning import plan_trials, resolved
+from streamgauge.lab.request import Listener, Plan, PlannedTrial, RunRequest
+from streamgauge.lab.run import check_before, conduct_trial, laboratory_of, log_is_gone
+from streamgauge.lab.search import SearchRange, SearchResult, search
+from streamgauge.load.spelling import rate_text
+from streamgauge.measure.sustainability import OSPBENCH, Objective, ProbeOutcome, judge_probe, parse_slo, probe_series
+from streamgauge.model import EngineError, LogError, UserError
+from streamgauge.model.errors import EXIT_OK, EXIT_THRESHOLD, EXIT_WRONG_ANSWER
+from streamgauge.model.units import parse_duration_s
+from streamgauge.provision.machine import describe_machine
+from streamgauge.store.run_store import RunStore, RunWriter, StoredRun
+
+LEAST_PROBE_S = 30.0
+"""Over less, a slope is hardly told from the way that batches come and go."""
+DEFAULT_WARMUP_S = 5.0
+DEFAULT_TIMEOUT_S = 60.0
+"""An engine that has fallen so far behind does not hold the rate; more need not be waited for."""
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """Whose sustainable rate is looked for, by which objective, and where."""
+
+    application: str
+    engine: str
+    slo: str = OSPBENCH
+    gates_cpu: bool = False
+    where: SearchRange = field(default_factory=SearchRange)
+    for_s: float = LEAST_PROBE_S
+    warmup_s: float = DEFAULT_WARMUP_S
+    seed: int = 1
+    partitions: int | None = None
+    place: str = RunRequest.place
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    stop_after: str | None = None
+    kafka: str | None = None
+    kafka_config: Path | None = None
+    out: Path = RunRequest.out
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    command: str = ""
+
+
+class ProbeListener(Listener, Protocol):
+    """Hears also what each probe says."""
+
+    def probed(self, number: int, outcome: ProbeOutcome) -> None:
+        """Probe `number` (from 1) has been judged."""
+        ...
+
+
+@dataclass(frozen=True)
+class SearchOutcome:
+    """Where a search is stored, what it found, and the exit code it deserves."""
+
+    run: str
+    path: Path
+    result: SearchResult
+    records: tuple[dict[str, Any], ...]
+    exit_code: int
+
+
+def conduct_search(request: SearchRequest, listener: ProbeListener) -> SearchOutcome:
+    """Search on real trials and store them, each probe as a trial, as one run."""
+    slo = parse_slo(request.slo, request.gates_cpu)
+    first = planned_probe(request, request.where.start_per_s, 1)
+    if first.gap is not None:
+        raise UserError(f"{request.engine} cannot run {request.application}: {first.gap.reason}")
+    plan = Plan((), request.kafka, request.kafka_config, request.out, command=request.command)
+    check_before(Plan((first,), request.kafka, request.kafka_config, request.out))
+    writer = RunStore(request.out).create(
+        command=request.command, machine=describe_machine(), trials=0, search=described(request, slo)
+    )
+    listener.planned(writer.id, [])
+    with laboratory_of(plan, writer, listener) as lab:
+        prober = _Prober(request, slo, lab, writer, listener)
+        result = search(prober.probe, request.where)
+        writer.describe(trials=len(prober.records), search={**described(request, slo), **result.as_dict()})
+    return SearchOutcome(writer.id, writer.folder, result, tuple(prober.records), exit_code(result))
+
+
+def planned_probe(request: SearchRequest, rate_per_s: float, repeat: int) -> PlannedTrial:
+    """The trial that probes a rate of events over all inputs together."""
+    inputs = len(resolved(request.application, request.stop_after).inputs)
+    (planned,) = plan_trials(
+        RunRequest(
+            applications=(request.application,),
+            engines=(request.engine,),
+            load=f"constant:{rate_text(rate_per_s / inputs)}",
+            for_s=request.for_s,
+            warmup_s=request.warmup_s,
+            seed=request.seed,
+            partitions=request.partitions,
+            place=request.place,
+            parameters=request.parameters,
+            settings=request.settings,
+            stop_after=request.stop_after,
+            kafka_config=request.kafka_config,
+            timeout_s=request.timeout_s,
+        )
+    )
+    return replace(planned, trial=replace(planned.trial, repeat=repeat))
+
+
+def described(request: SearchRequest, slo: Objective) -> dict[str, Any]:
+    """What is stored of the wish beside what was found."""
+    where = request.where
+    return {
+        "application": request.application,
+        "engine": request.engine,
+        "slo": slo.text,
+        "gates_cpu": slo.gates_cpu,
+        "start_per_s": where.start_per_s,
+        "most_per_s": where.most_per_s,
+        "tolerance": where.tolerance,
+        "repeats": where.repeats,
+        "probe_s": request.for_s,
+    }
+
+
+def exit_code(result: SearchResult) -> int:
+    """A wrong answer at a rate that was finished in time comes first; then whether any rate held."""
+    if any("the answer is wrong" in probe.reasons for probe in result.probes):
+        return EXIT_WRONG_ANSWER
+    return EXIT_OK if result.rate_per_s is not None else EXIT_THRESHOLD
+
+
+class _Prober:
+    """Probes rates with trials of one laboratory."""
+
+    def __init__(
+        self, request: SearchRequest, slo: Objective, lab: Laboratory, writer: RunWriter, listener: ProbeListener
+    ) -> None:
+        self._request, self._slo, self._lab, self._writer, self._listener = request, slo, lab, writer, listener
+        self.records: list[dict[str, Any]] = []
+        self._times: dict[float, int] = {}
+
+    def probe(self, rate_per_s: float) -> ProbeOutcome:
+        """Conduct one trial at that rate, store it, and judge it."""
+        self._times[rate_per_s] = self._times.get(rate_per_s, 0) + 1
+        planned = planned_probe(self._request, rate_per_s, self._times[rate_per_s])
+        number = len(self.records) + 1
+        record = conduct_trial(self._lab, planned, number, self._listener, self._writer, keep=False)
+        self.records.append(record)
+        self._listener.finished(number, planned.trial, record)
+        self._raise_what_ends_the_search(record)
+        series = None
+        if record["status"] == "done":
+            stored = StoredRun.open(self._writer.folder)
+            interval_s = batch_interval_s(planned, stored.folder / "trials" / f"{number:03d}" / "progress.jsonl")
+            tables = (stored.table(number, "latency"), stored.table(number, "throughput"))
+            series = probe_series(*tables, rate_per_s, interval_s)
+        outcome = judge_probe(rate_per_s, record, series, self._slo)
+        self._listener.probed(number, outcome)
+        return outcome
+
+    def _raise_what_ends_the_search(self, record: Mapping[str, Any]) -> None:
+        if log_is_gone(self._lab):
+            raise LogError("the broker is gone", "The probes so far are stored; search again")
+        error = record.get("error") or {}
+        if record["status"] == "failed" and error.get("kind") not in (EngineError.__name__, LogError.__name__):
+            raise UserError(str(error.get("cause")), str(error.get("way_out") or ""))
+
+
+def batch_interval_s(planned: PlannedTrial, progress: Path) -> float:
+    """The time from batch to batch, where an engine has a trigger: what is asked for, or what batches took."""
+    values = get_engine(planned.trial.engine).resolve(planned.trial.settings)
+    if "trigger" not in values:
+        return 0.0
+    took_ms = [json.loads(line).get("durationMs", {}).get("triggerExecution", 0) for line in _lines(progress)]
+    busy_s = statistics.median(took_ms) / 1000 if took_ms else 0.0
+    return max(parse_duration_s(values["trigger"]), busy_s)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []

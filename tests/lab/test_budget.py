@@ -1,0 +1,49 @@
+"""The time that trials are expected to take follows from the plan: cold or warm, paced or preloaded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from streamgauge.lab.budget import RUN_S, expected_run_s, expected_s
+from streamgauge.lab.planning import plan_trials
+from streamgauge.lab.request import RunRequest
+from streamgauge.model import Gap
+
+PACED = RunRequest(applications=("grep",), load="constant:500/s", for_s=15, warmup_s=10)
+PRELOADED = RunRequest(applications=("grep",), load="preloaded", events=150_000)
+
+
+def test_a_warm_trial_takes_its_schedule_and_a_little_and_a_cold_one_more() -> None:
+    cold, warm = expected_s(plan_trials(replace(PACED, repeat=2)))
+    assert warm == pytest.approx(25 + 6, abs=0.5)
+    assert cold == pytest.approx(warm + 6 + 8)
+    without = expected_s(plan_trials(replace(PACED, warmup_s=0)))[0]
+    assert without == pytest.approx(15 + 6 + 6, abs=0.5)
+
+
+def test_a_real_time_trial_waits_for_the_end_of_its_batch() -> None:
+    request = replace(PACED, engines=("spark-realtime",), repeat=2)
+    short = replace(request, settings={"batch-duration": "2s"})
+    assert expected_s(plan_trials(request))[1] - expected_s(plan_trials(short))[1] == pytest.approx(8)
+
+
+def test_a_preloaded_trial_is_drained_twice_by_a_process_that_has_not_seen_it() -> None:
+    first, second = expected_s(plan_trials(replace(PRELOADED, repeat=2)))
+    assert first - second == pytest.approx(6 + 2)
+    other, *_ = expected_s(plan_trials(replace(PRELOADED, applications=("grep", "sample"))))[1:]
+    assert other - second == pytest.approx(2)
+
+
+def test_it_grows_with_the_work() -> None:
+    small, large = (expected_run_s(plan_trials(replace(PRELOADED, events=n))) for n in (10**7, 10**9))
+    assert 90 < large / small < 100
+
+
+def test_a_gap_takes_no_time() -> None:
+    (planned,) = plan_trials(PACED)
+    gap = replace(planned, gap=Gap("not-yet", "no place"))
+    assert expected_s([gap, planned])[0] == 0
+    assert expected_run_s([gap]) == 0
+    assert expected_run_s([gap, planned]) == expected_s([planned])[0] + RUN_S
