@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -189,3 +190,18 @@ def test_malformed_records_are_left_out_and_kept_as_dead_letters(spark: Any, wir
     letters = malformed_records(records, stream(wire), 3, required=("user",)).collect()
     assert [bytes.fromhex(r["bytes"]) for r in letters] == list(bad)
     assert [tuple(r["origin"])[1:3] for r in letters] == [(4, 41 + i) for i in range(len(bad))]
+
+
+PARSERS = {"split(": Delimited("\t"), "from_json(": Json(), "regexp_replace(": Template("{user} {query} {at} {share}")}
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+def test_a_record_is_parsed_once_however_many_fields_are_required(spark: Any, tmp_path: Path, parser: str) -> None:
+    from streamgauge.engines.spark.source import decode_stream
+
+    kinds = "value binary, partition int, offset bigint, timestamp timestamp"
+    spark.createDataFrame([(b"", 0, 0, APPENDED)], kinds).write.parquet(str(tmp_path / "records"))
+    records = spark.read.parquet(str(tmp_path / "records"))
+    rows = decode_stream(records, stream(PARSERS[parser]), 0, ("user", "query", "at"))
+    plan = rows.select("user", "share", "origin")._jdf.queryExecution().optimizedPlan().toString()
+    assert plan.count(parser) == 1, plan

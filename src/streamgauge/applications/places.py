@@ -13,6 +13,7 @@ from pyspark.sql import functions as fn
 
 BUCKET_BITS = 16
 _ADDRESS, _BUCKET, _RANGE_BUCKET = "number of the address", "bucket of the address", "bucket of the range"
+_OCTETS = "numbers in the address"
 DOTTED = "^[0-9]{1,3}[.][0-9]{1,3}[.][0-9]{1,3}[.][0-9]{1,3}$"
 """What is an IPv4 address, if no number in it is above 255."""
 
@@ -21,7 +22,8 @@ def located(rows: DataFrame, address: str, places: DataFrame) -> DataFrame:
     """The rows with `country` and `city` in place of the dotted address; both are missing where no range has it."""
     bucket = fn.explode(fn.sequence(_bucket("first_address"), _bucket("last_address"))).alias(_RANGE_BUCKET)
     ranges = places.select(bucket, "first_address", "last_address", "country", "city")
-    numbered = rows.withColumn(_ADDRESS, _number(fn.col(address))).withColumn(_BUCKET, _bucket(_ADDRESS))
+    parted = rows.withColumn(_OCTETS, fn.split(address, "[.]"))
+    numbered = parted.withColumn(_ADDRESS, _number(fn.col(address))).withColumn(_BUCKET, _bucket(_ADDRESS))
     in_range = (
         (fn.col(_BUCKET) == fn.col(_RANGE_BUCKET))
         & (fn.col("first_address") <= fn.col(_ADDRESS))
@@ -36,9 +38,8 @@ def _bucket(address: str) -> Column:
 
 
 def _number(address: Column) -> Column:
-    """The address as a number, missing where it is none."""
-    parts = fn.split(address, "[.]")
-    numbers = [fn.get(parts, fn.lit(place)).try_cast("bigint") for place in range(4)]
+    """The address as a number, missing where it is none; its parts lie in a column, so that they are split once."""
+    numbers = [fn.get(_OCTETS, fn.lit(place)).try_cast("bigint") for place in range(4)]
     number = numbers[0] * 2**24 + numbers[1] * 2**16 + numbers[2] * 2**8 + numbers[3]
     return fn.when(address.rlike(DOTTED) & (fn.greatest(*numbers) < 256), number)
 

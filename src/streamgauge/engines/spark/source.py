@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from streamgauge.applications.evaluation import evaluated_once
 from streamgauge.model import Delimited, FieldType, Json, Stream, Template, Text
 
 SPARK_TYPES = {
@@ -61,14 +62,14 @@ def _parsed(records: DataFrame, stream: Stream, first_partition: int) -> DataFra
         case Json():
             ddl = ", ".join(f"`{f.name}` {SPARK_TYPES[f.type]}" for f in stream.fields)
             members = F.from_json("raw", ddl, {"timestampFormat": "yyyy-MM-dd HH:mm:ss"})
-            text = text.select("raw", "origin", members.alias("parts"))
+            text = text.select("raw", "origin", _parsed_once(members))
             fields = [F.col("parts").getField(f.name).alias(f.name) for f in stream.fields]
         case Delimited(separator):
             parts = F.split("raw", re.escape(separator) if separator != "\t" else "\t")
-            text = text.select("raw", "origin", parts.alias("parts"))
+            text = text.select("raw", "origin", _parsed_once(parts))
             fields = [_typed(_part(i), f.type, "").alias(f.name) for i, f in enumerate(stream.fields)]
         case Template():
-            text = text.select("raw", "origin", _between(stream.wire).alias("parts"))
+            text = text.select("raw", "origin", _parsed_once(_between(stream.wire)))
             names, _ = stream.wire.pieces
             types = {f.name: f.type for f in stream.fields}
             fields = [_typed(_part(i), types[name], "-").alias(name) for i, name in enumerate(names)]
@@ -76,6 +77,11 @@ def _parsed(records: DataFrame, stream: Stream, first_partition: int) -> DataFra
             text = text.select("raw", "origin", F.lit(None).alias("parts"))
             fields = [F.nullif("raw", F.lit("")).alias(column)]
     return text.select(*fields, "parts", "raw", "origin")
+
+
+def _parsed_once(parts: Column) -> Column:
+    """The parts of a record; the filter of malformed ones would else be moved below and parse again for each field."""
+    return evaluated_once(parts).alias("parts")
 
 
 def _well_formed(stream: Stream, required: Sequence[str]) -> Column:
