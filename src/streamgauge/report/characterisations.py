@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import zip_longest
 from typing import Any, TextIO
 
 from rich.table import Table
@@ -58,7 +57,7 @@ def operator_rows(document: Document) -> tuple[list[str], Rows]:
 
 
 def instance_rows(document: Document) -> tuple[list[str], Rows]:
-    """The computed instances beside the published ones; sources and sinks in line, what lies between in order."""
+    """The computed instances beside the published ones, in line where a part has as many operators here as there."""
     headings = ["operator", "instances", "published operator", "published instances"]
     ours = {
         role: [(o["name"], str(o["instances"])) for o in document["operators"] if _part(o) == role] for role in _PARTS
@@ -68,8 +67,18 @@ def instance_rows(document: Document) -> tuple[list[str], Rows]:
     for name, number in published["instances"].items():
         role = "source" if name.startswith("source") else "sink" if name.startswith("sink") else "stage"
         theirs[role].append((name, str(number)))
-    pairs = [pair for role in _PARTS for pair in zip_longest(ours[role], theirs[role], fillvalue=("", ""))]
+    pairs = [pair for role in _PARTS for pair in _beside(ours[role], theirs[role])]
     return headings, [[*here, *there] for here, there in pairs]
+
+
+Named = tuple[str, str]
+
+
+def _beside(ours: list[Named], theirs: list[Named]) -> list[tuple[Named, Named]]:
+    """One line for two that stand for each other; otherwise nothing is said to be alike."""
+    if len(ours) == len(theirs):
+        return list(zip(ours, theirs, strict=True))
+    return [*((each, ("", "")) for each in ours), *((("", ""), each) for each in theirs)]
 
 
 _PARTS = ("source", "stage", "sink")
