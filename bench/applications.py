@@ -13,7 +13,7 @@ from streamgauge.lab.request import RunRequest
 from streamgauge.lab.run import conduct_run
 from streamgauge.model import Application, Trial
 
-EVENTS = 500_000
+EVENTS = 300_000
 ENGINE = "spark-microbatch"
 IDENTITY = "identity"
 LEAST_PER_S = 20_000
