@@ -10,6 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from streamgauge.cli.options import (
+    AsJson,
+    Kafka,
+    KafkaConfig,
+    Parameters,
+    Partitions,
+    RecordedFiles,
+    RunsFolder,
+    Seed,
+    Settings,
+)
 from streamgauge.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -28,27 +39,16 @@ def characterize(
     batches: Annotated[
         int, typer.Option(metavar="N", help="Batches that they are read in: times are quantiles over batches.")
     ] = 20,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the events: the same seed, the same bytes.")] = 1,
-    param: Annotated[
-        list[str] | None, typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the application.")
-    ] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="A setting of the engine or of Spark.")
-    ] = None,
-    partitions: Annotated[int | None, typer.Option(metavar="N", help="Partitions of every topic (default 2).")] = None,
-    data: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[NAME=]FILE", help="Recorded file in place of generated events or table. Repeatable."),
-    ] = None,
-    kafka: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Use this Kafka instead of an embedded broker.")
-    ] = None,
-    kafka_config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Security settings, partitions, replication: key=value lines.")
-    ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the stored runs.")] = Path("runs"),
+    seed: Seed = 1,
+    param: Parameters = None,
+    setting: Settings = None,
+    partitions: Partitions = None,
+    data: RecordedFiles = None,
+    kafka: Kafka = None,
+    kafka_config: KafkaConfig = None,
+    out: RunsFolder = Path("runs"),
     timeout: Annotated[str, typer.Option(metavar="TIME", help="Longest time that it may take.")] = "20min",
-    as_json: Annotated[bool, typer.Option("--json", help="Print nothing but JSON on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure an application's operators: type, communication, selectivity, record size, time, state, instances."""
     from streamgauge.cli.stdout import reserved_stdout

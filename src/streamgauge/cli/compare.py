@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from streamgauge.cli.options import AsJson, RunsFolder
 from streamgauge.cli.verb import Verb
 from streamgauge.model.errors import EXIT_OK, EXIT_THRESHOLD, UserError, unknown
 
@@ -52,8 +53,8 @@ def compare(
     export: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the figures to this .csv, .parquet or .md file too.")
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the stored runs.")] = Path("runs"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print nothing but JSON on stdout.")] = False,
+    out: RunsFolder = Path("runs"),
+    as_json: AsJson = False,
 ) -> None:
     """Compare two stored runs, or two engines of one: what changed, by how much, and whether that is shown."""
     from streamgauge.measure.change_limits import check_change, comparable_figure, parse_change_limit

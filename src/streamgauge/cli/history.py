@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from streamgauge.cli.options import AsJson, RunsFolder
 from streamgauge.cli.verb import Verb
 from streamgauge.model.errors import UserError
 
@@ -21,8 +22,8 @@ def history(
     export: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the series to this .csv, .parquet or .md file too.")
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the stored runs.")] = Path("runs"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print nothing but JSON on stdout.")] = False,
+    out: RunsFolder = Path("runs"),
+    as_json: AsJson = False,
 ) -> None:
     """Show one figure over all stored runs, oldest first, with its interval over repeats."""
     from streamgauge.measure.figures import get_figure

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from streamgauge.cli.options import AsJson
 from streamgauge.cli.verb import Verb
 from streamgauge.model.errors import unknown
 
@@ -21,7 +22,7 @@ def list_(
     kind: Annotated[
         str, typer.Argument(metavar="applications|engines|suites|streams|tables|loads", help="What to list.")
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print nothing but JSON on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List applications, engines, suites, streams, stored tables or loads with everything that can be set."""
     from streamgauge.cli.stdout import reserved_stdout

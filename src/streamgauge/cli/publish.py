@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from streamgauge.cli.options import AsJson, KafkaConfig, Seed
 from streamgauge.cli.verb import Verb
 from streamgauge.model.errors import EXIT_INVALID, EXIT_OK
 
@@ -28,17 +28,15 @@ def publish(
         str | None, typer.Option(metavar="N", help="Events, like 7500, 50k or 3M. Either this or --for.")
     ] = None,
     for_: Annotated[str | None, typer.Option("--for", metavar="TIME", help="Time, like 30s or 2min.")] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the events: the same seed, the same bytes.")] = 1,
+    seed: Seed = 1,
     partitions: Annotated[
         int | None, typer.Option(metavar="N", help="Partitions of a topic that is made (default 2).")
     ] = None,
     data: Annotated[
         str | None, typer.Option(metavar="FILE", help="Replay a recorded file of the stream instead of generating.")
     ] = None,
-    kafka_config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Security settings, partitions, replication: key=value lines.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print nothing but JSON on stdout.")] = False,
+    kafka_config: KafkaConfig = None,
+    as_json: AsJson = False,
 ) -> None:
     """Publish a stream's events under a load, and say at what rate and how late they left."""
     from streamgauge.cli.stdout import reserved_stdout

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from streamgauge.cli.options import RunsFolder
 from streamgauge.cli.verb import Verb
 
 
@@ -17,7 +18,7 @@ def report(
             metavar="[RUN]", help="A run's name, the beginning of one, or its folder (default: the latest)."
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the stored runs.")] = Path("runs"),
+    out: RunsFolder = Path("runs"),
     to: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to write the page (default: report.html in the run).")
     ] = None,

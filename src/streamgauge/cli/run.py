@@ -12,6 +12,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from streamgauge.cli.options import (
+    AsJson,
+    Kafka,
+    KafkaConfig,
+    Parameters,
+    Partitions,
+    PlaceName,
+    RecordedFiles,
+    RunsFolder,
+    Seed,
+    Settings,
+    StopAfter,
+)
 from streamgauge.cli.plans import SuiteWishes
 from streamgauge.cli.verb import Verb
 from streamgauge.model.errors import UserError
@@ -44,17 +57,13 @@ def run(
     warmup: Annotated[
         str | None, typer.Option(metavar="TIME", help="Time at the same load that is not measured (default 10s).")
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the events: the same seed, the same bytes.")] = 1,
+    seed: Seed = 1,
     repeat: Annotated[
         int, typer.Option(metavar="N", help="How often each trial is run; two or more give intervals.")
     ] = 1,
-    param: Annotated[
-        list[str] | None, typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the application.")
-    ] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="A setting of the engine or of Spark.")
-    ] = None,
-    partitions: Annotated[int | None, typer.Option(metavar="N", help="Partitions of every topic (default 2).")] = None,
+    param: Parameters = None,
+    setting: Settings = None,
+    partitions: Partitions = None,
     instances: Annotated[
         str | None,
         typer.Option(metavar="RUN", help="Partitions and parallelism from a characterisation that is stored in --out."),
@@ -62,14 +71,9 @@ def run(
     multiplier: Annotated[
         int | None, typer.Option(metavar="K", help="Take the instances of --instances so many times (default 1).")
     ] = None,
-    place: Annotated[str, typer.Option(metavar="PLACE", help="Where the job is executed.")] = "local",
-    stop_after: Annotated[str | None, typer.Option(metavar="STAGE", help="Cut the pipeline after this stage.")] = None,
-    data: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[NAME=]FILE", help="A recorded file for an input or a stored table instead of generated rows."
-        ),
-    ] = None,
+    place: PlaceName = "local",
+    stop_after: StopAfter = None,
+    data: RecordedFiles = None,
     malformed: Annotated[
         str | None,
         typer.Option(metavar="SHARE", help="Spoil this share of the events, like 1%; implies --dead-letters."),
@@ -80,13 +84,9 @@ def run(
     sink: Annotated[
         str | None, typer.Option(metavar="URL", help="Write results to this store, like redis://localhost:6379/0.")
     ] = None,
-    kafka: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Use this Kafka instead of an embedded broker.")
-    ] = None,
-    kafka_config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Security settings, partitions, replication: key=value lines.")
-    ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the stored runs.")] = Path("runs"),
+    kafka: Kafka = None,
+    kafka_config: KafkaConfig = None,
+    out: RunsFolder = Path("runs"),
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the topics, or the results in the sink, after the run.")
     ] = False,
@@ -110,7 +110,7 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the trials with the expected time, and start nothing.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print nothing but JSON on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run applications on engines under a load, or a suite of such trials: how fast were they, and were they right?"""
     from streamgauge.cli.values import pairs, recorded_files, share

@@ -10,6 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from streamgauge.cli.options import (
+    AsJson,
+    Kafka,
+    KafkaConfig,
+    Parameters,
+    Partitions,
+    PlaceName,
+    RunsFolder,
+    Seed,
+    Settings,
+    StopAfter,
+)
 from streamgauge.cli.verb import Verb
 from streamgauge.model.errors import UserError
 
@@ -54,27 +66,19 @@ def search(
     probes: Annotated[int, typer.Option(metavar="N", help="Most probes in all.")] = 40,
     for_: Annotated[str, typer.Option("--for", metavar="TIME", help="Measured time of a probe.")] = "30s",
     warmup: Annotated[str, typer.Option(metavar="TIME", help="Time at the same rate before it.")] = "5s",
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the events: the same seed, the same bytes.")] = 1,
-    param: Annotated[
-        list[str] | None, typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the application.")
-    ] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="A setting of the engine or of Spark.")
-    ] = None,
-    partitions: Annotated[int | None, typer.Option(metavar="N", help="Partitions of every topic (default 2).")] = None,
-    place: Annotated[str, typer.Option(metavar="PLACE", help="Where the job is executed.")] = "local",
-    stop_after: Annotated[str | None, typer.Option(metavar="STAGE", help="Cut the pipeline after this stage.")] = None,
-    kafka: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Use this Kafka instead of an embedded broker.")
-    ] = None,
-    kafka_config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Security settings, partitions, replication: key=value lines.")
-    ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the stored runs.")] = Path("runs"),
+    seed: Seed = 1,
+    param: Parameters = None,
+    setting: Settings = None,
+    partitions: Partitions = None,
+    place: PlaceName = "local",
+    stop_after: StopAfter = None,
+    kafka: Kafka = None,
+    kafka_config: KafkaConfig = None,
+    out: RunsFolder = Path("runs"),
     timeout: Annotated[
         str, typer.Option(metavar="TIME", help="A probe that is not drained by then does not hold its rate.")
     ] = "1min",
-    as_json: Annotated[bool, typer.Option("--json", help="Print nothing but JSON on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Find the highest rate that an engine sustains: doubling, bisection, and repeats at both sides of the edge."""
     from streamgauge.cli.stdout import reserved_stdout

@@ -1,0 +1,31 @@
+"""Options that several verbs share: one spelling, one help text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed of the events: the same seed, the same bytes.")]
+Parameters = Annotated[
+    list[str] | None, typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the application.")
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="A setting of the engine or of Spark.")
+]
+Partitions = Annotated[int | None, typer.Option(metavar="N", help="Partitions of every topic (default 2).")]
+PlaceName = Annotated[str, typer.Option(metavar="PLACE", help="Where the job is executed.")]
+StopAfter = Annotated[str | None, typer.Option(metavar="STAGE", help="Cut the pipeline after this stage.")]
+RecordedFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[NAME=]FILE", help="A recorded file for an input or a stored table instead of generated rows."
+    ),
+]
+Kafka = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Use this Kafka instead of an embedded broker.")]
+KafkaConfig = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Security settings, partitions, replication: key=value lines.")
+]
+RunsFolder = Annotated[Path, typer.Option(metavar="DIR", help="Folder of the stored runs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print nothing but JSON on stdout.")]
