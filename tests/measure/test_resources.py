@@ -30,6 +30,7 @@ def test_figures_are_of_the_window_and_totals_are_differences(connection) -> Non
     found = summarise_resources(connection, samples, 1000, 3000, job_cores=2)
     job = found["job"]
     assert (job["cpu_cores_mean"], job["cpu_cores_max"], job["cpu_share"]) == (1.5, 2.0, 0.75)
+    assert (job["cpu_cores_p5"], job["cpu_cores_p95"], job["cpu_spread"]) == (1.0, 2.0, 0.5)
     assert (job["rss_bytes_mean"], job["rss_bytes_max"]) == (200, 300)
     assert (job["rx_bytes_per_s"], job["tx_bytes_per_s"]) == (2_000, 20)
     assert (job["heap_used_bytes_min"], job["heap_used_bytes_mean"], job["heap_used_bytes_max"]) == (10, 20, 30)

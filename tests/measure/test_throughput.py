@@ -39,6 +39,7 @@ def test_consumption_is_the_growth_of_the_furthest_origins(connection) -> None:
             "mb_per_s_per_node": 4 / 2.5,
             "time_to_first_output_s": 0.9,
             "drain_s": 0.75,
+            "outputs_per_s": 5 / 2.5,
         }
     )
 

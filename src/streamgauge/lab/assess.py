@@ -14,8 +14,12 @@ from streamgauge.engines import get_engine
 from streamgauge.lab.conduct import Conducted, Conductor, Phase
 from streamgauge.lab.dead_letters import judge_dead_letters
 from streamgauge.lab.published_events import Published, write_events
+from streamgauge.load import parse_load
+from streamgauge.load.burst import BurstLoad
+from streamgauge.load.bursts import BurstsLoad
 from streamgauge.load.specification import PublisherResult
 from streamgauge.log.reading import ReadBack, read_append_times
+from streamgauge.measure.bursts import catching_up, inflation, scheduling_delay
 from streamgauge.measure.latency import Answer, Latencies, measure_latencies
 from streamgauge.measure.requirements import check_requirements
 from streamgauge.measure.resources import summarise_resources
@@ -23,6 +27,7 @@ from streamgauge.measure.throughput import Throughput, measure_throughput
 from streamgauge.measure.validity import TrialFacts, Validity, assess
 from streamgauge.measure.window import measured_window
 from streamgauge.model import Expected, Output, StreamgaugeError, Trial, UserError, Verdict, wanted
+from streamgauge.model.units import parse_duration_s
 from streamgauge.places import parse_place
 from streamgauge.store.tables import attach, detach, quoted
 from streamgauge.streams.reference import open_source
@@ -79,6 +84,8 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         **_latency_figures(latencies),
         "measured_events": window.events,
         "throughput": throughput.as_dict(),
+        "bursts": _bursts(trial, latencies, throughput),
+        "scheduling": _scheduling(trial, done, throughput),
         "publisher": _publisher_figures(done.publishers),
         "requirements": [r.as_dict() for r in _requirements(done, throughput, read_back)],
         "resources": resources,
@@ -185,6 +192,24 @@ def _validity(trial: Trial, done: Conducted, in_log: int, latencies: Latencies) 
             negative_latencies=sum(latencies.negative.values()),
         )
     )
+
+
+def _bursts(trial: Trial, latencies: Latencies, throughput: Throughput) -> dict[str, Any]:
+    load = parse_load(trial.load)
+    if isinstance(load, BurstLoad):
+        return catching_up(throughput.table)
+    if isinstance(load, BurstsLoad):
+        measured_s = float(load.due_s(trial.events - trial.warmup_events - 1))
+        starts_s = [n * load.period_s for n in range(1, int(measured_s // load.period_s) + 1)]
+        return inflation(latencies.counts, starts_s, load.period_s)
+    return {}
+
+
+def _scheduling(trial: Trial, done: Conducted, throughput: Throughput) -> dict[str, Any]:
+    trigger = get_engine(trial.engine).resolve(trial.settings).get("trigger")
+    if trigger is None:
+        return {}
+    return scheduling_delay(done.progress, parse_duration_s(trigger), throughput.start_ms)
 
 
 def _requirements(done: Conducted, throughput: Throughput, read_back: ReadBack) -> list[Any]:

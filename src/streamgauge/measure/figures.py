@@ -73,6 +73,7 @@ def _throughputs() -> list[Figure]:
         "events_per_s_per_node": "per_s",
         "mb_per_s": "mb_per_s",
         "mb_per_s_per_node": "mb_per_s",
+        "outputs_per_s": "per_s",
     }
     steps = {"p5_events_per_s": 1.0}
     return [
@@ -81,6 +82,16 @@ def _throughputs() -> list[Figure]:
             Figure(name, ("throughput", f"{name}_s"), "s", resolution=0.001)
             for name in ("time_to_first_output", "drain")
         ),
+    ]
+
+
+def _bursts() -> list[Figure]:
+    return [
+        Figure("catch_up", ("bursts", "catch_up_s"), "s", resolution=1.0),
+        *(Figure(n, ("bursts", n), "per_s", "more", resolution=1.0) for n in ("burst_events_per_s", "peak_events_per_s")),
+        *(Figure(n, ("bursts", f"{n}_s"), "s", resolution=1.0) for n in ("inflated_mean", "inflated_max")),
+        Figure("burst_p50", ("bursts", "peak_p50_ms"), "ms", resolution=1.0),
+        Figure("scheduling_delay", ("scheduling", "delay_mean_ms"), "ms", resolution=1.0),
     ]
 
 
@@ -97,6 +108,7 @@ def _resources() -> list[Figure]:
     job = ("resources", "job")
     return [
         Figure("cpu", (*job, "cpu_share"), "%", words=words),
+        Figure("cpu_spread", (*job, "cpu_spread"), "%", words=words),
         *(Figure(n, (*job, n), unit, words=words, resolution=steps.get(n, 0.0)) for n, unit in names.items()),
     ]
 
@@ -106,7 +118,7 @@ def _verdicts() -> list[Figure]:
     return [Figure(name, ("verdict", name), "count", better=None) for name in names]
 
 
-FIGURES = {each.name: each for each in (*_latencies(), *_throughputs(), *_resources(), *_verdicts())}
+FIGURES = {each.name: each for each in (*_latencies(), *_throughputs(), *_bursts(), *_resources(), *_verdicts())}
 """Every figure by its name, as thresholds, comparisons and histories spell it."""
 
 

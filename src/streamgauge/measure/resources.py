@@ -31,6 +31,8 @@ def summarise_resources(
     mean = job.get("cpu_cores_mean")
     job["cores"] = job_cores
     job["cpu_share"] = mean / job_cores if mean is not None and job_cores > 0 else None
+    low, high = job.get("cpu_cores_p5"), job.get("cpu_cores_p95")
+    job["cpu_spread"] = (high - low) / job_cores if low is not None and job_cores > 0 else None
     return found
 
 
@@ -49,6 +51,7 @@ _SUMMARY = f"""
     )
     select component, count(*) as samples,
            avg(cpu_cores) as cpu_cores_mean, max(cpu_cores) as cpu_cores_max,
+           quantile_disc(cpu_cores, 0.05) as cpu_cores_p5, quantile_disc(cpu_cores, 0.95) as cpu_cores_p95,
            avg(rss_bytes) as rss_bytes_mean, max(rss_bytes) as rss_bytes_max,
            {_growth("rx_bytes")} * 1000 / nullif(max(at_ms) - min(at_ms), 0) as rx_bytes_per_s,
            {_growth("tx_bytes")} * 1000 / nullif(max(at_ms) - min(at_ms), 0) as tx_bytes_per_s,

@@ -27,6 +27,7 @@ class Throughput:
     nodes: int
     time_to_first_output_s: float | None
     drain_s: float | None
+    outputs_per_s: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The figures as plain JSON values."""
@@ -38,6 +39,7 @@ class Throughput:
             "mb_per_s_per_node": None if self.mb_per_s is None else self.mb_per_s / self.nodes,
             "time_to_first_output_s": self.time_to_first_output_s,
             "drain_s": self.drain_s,
+            "outputs_per_s": self.outputs_per_s,
         }
 
 
@@ -72,6 +74,7 @@ def measure_throughput(
         nodes=nodes,
         time_to_first_output_s=(first - waited_from) / 1000,
         drain_s=max(last - max(last_input, start_ms), 0) / 1000,
+        outputs_per_s=int(table["out_records"].to_numpy().sum()) / seconds,
     )
 
 

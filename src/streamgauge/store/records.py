@@ -29,6 +29,8 @@ _EMPTY: Mapping[str, Any] = {
     "output_latency_ms": None,
     "due_latency_ms": None,
     "throughput": None,
+    "bursts": {},
+    "scheduling": {},
     "publisher": {},
     "requirements": [],
     "resources": {},
