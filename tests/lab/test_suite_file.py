@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from streamgauge.lab import suite_file
 from streamgauge.lab.expansion import expand
 from streamgauge.lab.suite import LAPTOP, PAPER, QUICK
+from streamgauge.lab.suite_figures import KEYS as FIGURE_KEYS
+from streamgauge.lab.suite_figures import KINDS, SuiteFigure
 from streamgauge.lab.suite_file import all_suites, get_suite, is_suite, read_suite, suite_names
 from streamgauge.lab.suite_keys import KEYS
 from streamgauge.model import UserError
@@ -52,6 +55,11 @@ def test_a_users_own_application_is_found_beside_the_suite(tmp_path: Path) -> No
 
 def with_(line: str) -> str:
     return GOOD + line + "\n"
+
+
+def figure_with(line: str, kind: str = "bars", x: str = "application", y: str = "p50") -> str:
+    named = "".join(f'{key} = "{value}"\n' for key, value in (("kind", kind), ("x", x), ("y", y)) if value)
+    return f'{GOOD}[[figure]]\ntitle = "F"\nby = "engine"\n{named}{line}\n'
 
 
 MISTAKES = {
@@ -118,6 +126,28 @@ MISTAKES = {
         GOOD + GOOD.removeprefix(HEAD).replace("[[matrix]]", '[[matrix]]\nname = "1"'),
         "two matrices are",
     ),
+    "key of a figure": (figure_with('kindd = "bars"'), "figure 'F': unknown key 'kindd'. Did you mean 'kind'?"),
+    "kind of a figure": (
+        figure_with("", kind="bar"),
+        "figure 'F': key 'kind': unknown kind 'bar'. Did you mean 'bars'?",
+    ),
+    "figure without x": (figure_with("", x=""), "figure 'F': it has no 'x'"),
+    "facet of a figure": (
+        figure_with("", x="partition"),
+        "key 'x': unknown facet of a trial 'partition'. Did you mean",
+    ),
+    "setting of a figure": (figure_with("", x="setting.triger"), "unknown name among the suite's settings 'triger'"),
+    "figure of a figure": (figure_with("", y="p98"), "key 'y': unknown figure 'p98'. Did you mean 'p99'?"),
+    "matrix of a figure": (figure_with('matrices = ["2"]'), "key 'matrices': unknown matrices '2'"),
+    "published": (
+        figure_with('published = ["ospbench-latenci"]'),
+        "unknown group of published values 'ospbench-latenci'. Did you mean 'ospbench-latency'?",
+    ),
+    "no text": (figure_with("each = 5"), "key 'each': 5 is not a text"),
+    "time of a figure": (
+        GOOD + '[[figure]]\ntitle = "F"\nkind = "over-time"\ny = "heat"\neach = "load"\n',
+        "key 'y': unknown y 'heat'",
+    ),
     "no TOML": ("title = \n", "(at line 1"),
 }
 
@@ -150,6 +180,14 @@ def test_an_application_and_a_suite_of_one_name_fail_loudly(tmp_path: Path, monk
         all_suites()
 
 
+def test_a_figure_is_stored_with_the_run_and_comes_back(tmp_path: Path) -> None:
+    suite = read_suite(written(tmp_path, figure_with('published = "ospbench-latency"\nper = "minute"')))
+    (figure,) = suite.figures
+    assert (figure.title, figure.y, figure.by, figure.published) == ("F", ("p50",), ("engine",), ("ospbench-latency",))
+    (stored,) = json.loads(json.dumps(suite.facts(LAPTOP)))["figures"]
+    assert SuiteFigure.from_dict({**stored, "of a later version": 1}) == figure
+
+
 def test_every_suite_of_ours_is_read() -> None:
     assert set(suite_names()) == {
         *("streambench-performance", "streambench-recipients", "streambench-durability", "capability", "knobs"),
@@ -157,7 +195,7 @@ def test_every_suite_of_ours_is_read() -> None:
         *("parallelism", "applications"),
     }
     suites = all_suites()
-    assert all(suite.title and suite.about and suite.papers for suite in suites.values())
+    assert all(suite.title and suite.about and suite.papers and suite.figures for suite in suites.values())
     with pytest.raises(UserError, match=r"unknown suite 'knob'\. Did you mean 'knobs'"):
         get_suite("knob")
 
@@ -173,3 +211,6 @@ def test_the_example_in_the_docs_and_its_table_of_keys_are_true(tmp_path: Path) 
         "name",
         "scales",
     }
+    figures = page.partition("## Figures of its page")[2].partition("\n## ")[0]
+    told = set(re.findall(r"`([a-z-]+)`", "".join(re.findall(r"^\| (.+?) \|", figures, re.MULTILINE))))
+    assert told == {*FIGURE_KEYS, *KINDS}

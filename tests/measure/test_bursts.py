@@ -17,13 +17,11 @@ def per_second(arrived: list[int], consumed: list[int]) -> pa.Table:
 def medians(values: list[int]) -> pa.Table:
     """Counts with one sample per second."""
     rows = len(values)
-    return pa.table(
-        {"kind": ["event"] * rows, "second": list(range(rows)), "latency_ms": values, "count": [1] * rows}
-    )
+    return pa.table({"kind": ["event"] * rows, "second": list(range(rows)), "latency_ms": values, "count": [1] * rows})
 
 
 def test_a_burst_is_caught_up_when_the_queue_is_what_it_stays_at() -> None:
-    # 1,000 events lie in the log; 100 arrive in each of nine seconds; queue after each second: 900, 600, 300, 100, 100, …
+    # 1,000 events lie in the log; 100 arrive in each of nine seconds; the queue: 900, 600, 300, 100, 100, …
     arrived = [100] * 9 + [0]
     consumed = [200, 400, 400, 300, 100, 100, 100, 100, 100, 100]
     assert catching_up(per_second(arrived, consumed)) == {

@@ -16,6 +16,9 @@ Row = dict[str, Any]
 Say = Callable[[Row], str]
 
 _WIDE_ENOUGH = 150
+_WORDS = ("name", "title", "papers")
+_SUITES_WIDTH = {"title": 110, "papers": 130, "paper time": 95}
+"""Columns of suites that only a console of that width has."""
 
 
 def list_(
@@ -33,6 +36,9 @@ def list_(
         rows = LISTINGS[kind]()
     if as_json:
         print(json.dumps({"schema": 1, kind: rows}))
+        return
+    if kind == "suites":
+        _print_suites(rows)
         return
     _print_table(kind, rows)
 
@@ -206,13 +212,35 @@ def _inputs(row: Row) -> str:
     return _lines(name if name == source else f"{name} ← {source}" for name, source in both.items())
 
 
-def _size(row: Row, scale: str) -> str:
-    """How many trials, in how long."""
+def _trials(row: Row, scale: str) -> str:
+    found = row["scales"][scale]
+    return f"{found['trials']} ({found['gaps']} gaps)" if found["gaps"] else str(found["trials"])
+
+
+def _budget(row: Row, scale: str) -> str:
+    """The time that it should take."""
     from streamgauge.model.units import duration
 
-    found = row["scales"][scale]
-    gaps = f", {found['gaps']} of them gaps" if found["gaps"] else ""
-    return f"{found['trials']} in {duration(found['expected_s'])}{gaps}"
+    return duration(row["scales"][scale]["expected_s"])
+
+
+def _print_suites(rows: list[Row]) -> None:
+    """A line for each suite; a narrow console does without the papers' rows, then without the titles."""
+    from rich.text import Text
+
+    from streamgauge.report.tables import console, plain_table
+
+    out = console()
+    shown = {name: say for name, say in _COLUMNS["suites"].items() if out.width >= _SUITES_WIDTH.get(name, 0)}
+    table = plain_table()
+    for heading in shown:
+        table.add_column(heading, justify="left" if heading in _WORDS else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(say(row)) for say in shown.values()))
+    out.print(table)
+    out.print(
+        "Times are for two cores; gaps are trials that cannot be run here. streamgauge run NAME --dry-run shows all."
+    )
 
 
 def _gaps(row: Row) -> str:
@@ -240,9 +268,11 @@ _COLUMNS: dict[str, dict[str, Say]] = {
         "name": lambda r: r["name"],
         "title": lambda r: r["title"],
         "papers": lambda r: " ".join(r["papers"]),
-        "trials at laptop scale": lambda r: _size(r, "laptop"),
-        "with --quick": lambda r: _size(r, "quick"),
-        "about": lambda r: r["about"],
+        "trials": lambda r: _trials(r, "laptop"),
+        "time": lambda r: _budget(r, "laptop"),
+        "quick trials": lambda r: _trials(r, "quick"),
+        "quick time": lambda r: _budget(r, "quick"),
+        "paper time": lambda r: _budget(r, "paper"),
     },
     "streams": {
         "name": lambda r: r["name"],

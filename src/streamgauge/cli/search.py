@@ -159,7 +159,7 @@ def _told(request: SearchRequest, outcome: SearchOutcome, page: Path, as_json: b
         print(json.dumps({"schema": 1, "run": outcome.run, **found}))
         return outcome.exit_code
     out = console()
-    out.print(rates_table(found["probes"]))
+    out.print(rates_table(found["probes"], found["rate_per_s"]))
     out.print(found_words(found), style="bold", markup=False)
     print(page)
     return outcome.exit_code

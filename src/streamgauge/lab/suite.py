@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from streamgauge.lab.suite_figures import SuiteFigure
 from streamgauge.model import UserError
 
 Sizes = Literal["laptop", "paper", "quick"]
@@ -75,6 +76,8 @@ class Suite:
     about: str
     papers: tuple[str, ...]
     matrices: tuple[Matrix, ...]
+    figures: tuple[SuiteFigure, ...] = ()
+    """What its page shows, in this order."""
 
     def facts(self, scale: Scale) -> dict[str, Any]:
         """What is stored of the suite with a run of it."""
@@ -85,4 +88,5 @@ class Suite:
             "papers": list(self.papers),
             "scale": scale.name,
             "matrices": [matrix.name for matrix in self.matrices],
+            "figures": [figure.as_dict() for figure in self.figures],
         }

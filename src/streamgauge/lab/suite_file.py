@@ -10,6 +10,7 @@ from typing import Any
 
 from streamgauge.applications import all_applications
 from streamgauge.lab.suite import SCALES, Matrix, Sizes, Suite
+from streamgauge.lab.suite_figures import parse_figures
 from streamgauge.lab.suite_keys import KEYS, TABLES
 from streamgauge.load import parse_load
 from streamgauge.model import UserError, unknown
@@ -17,7 +18,7 @@ from streamgauge.model.units import duration
 
 FOLDER = Path(__file__).parents[1] / "suites"
 ENDING = ".toml"
-TOP = ("title", "about", "papers", "defaults", "matrix")
+TOP = ("title", "about", "papers", "defaults", "matrix", "figure")
 GROWING: tuple[Sizes, ...] = ("quick", "laptop", "paper")
 """Scales from the smallest sizes to the largest."""
 
@@ -76,7 +77,19 @@ def read_suite(path: Path) -> Suite:
     for scale in SCALES:
         if not any(scale in matrix.scales for matrix in matrices):
             raise UserError(f"{shown}: no matrix is part of the scale '{scale}', so it has no trial", "Add one to it")
-    return Suite(path.stem, shown, title, about, _papers(document, shown), tuple(matrices))
+    figures = parse_figures(document.get("figure", []), names, _used(matrices), shown)
+    return Suite(path.stem, shown, title, about, _papers(document, shown), tuple(matrices), tuple(figures))
+
+
+def _used(matrices: Iterable[Matrix]) -> dict[str, set[str]]:
+    """The settings and parameters that any matrix names at any scale."""
+    found: dict[str, set[str]] = {member: set() for member in TABLES}
+    for matrix, scale in itertools.product(matrices, SCALES):
+        values = matrix.at(scale)
+        for member, names in found.items():
+            for table in (*values.get(member, ()), *(case.get(member, {}) for case in values.get("cases", ()))):
+                names.update(table)
+    return found
 
 
 def _document(path: Path) -> dict[str, Any]:

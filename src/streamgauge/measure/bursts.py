@@ -19,9 +19,9 @@ LEAST_BASE_MS = 1.0
 def catching_up(throughput: pa.Table) -> dict[str, float | None]:
     """How the events that lay in the log when the job started were worked off, from the table per second.
 
-    The queue at the end of a second is what is consumed later less what arrives later. It is caught up at the end of the
-    first second in which the queue is at most twice its median over the last third of the load, or what arrives in a
-    second; None where that is not so before the load ends, or where the queue settles above half of what lay there.
+    The queue at the end of a second is what is consumed later less what arrives later. It is caught up at the end of
+    the first second in which the queue is at most twice its median over the last third of the load, or what arrives in
+    a second; None where that is not so before the load ends, or where the queue settles above half of what lay there.
     """
     arrived, consumed = (throughput[name].to_numpy().astype(np.int64) for name in ("in_events", "consumed_events"))
     seconds = int(np.flatnonzero(arrived)[-1]) + 1 if arrived.any() else 0
@@ -85,7 +85,9 @@ def scheduling_delay(progress: Sequence[dict[str, Any]], trigger_s: float, start
     if trigger_s <= 0 or not progress:
         return {}
     began = np.array([_instant_ms(each["timestamp"]) for each in progress], dtype=np.float64)
-    took = np.array([(each.get("durationMs") or {}).get("triggerExecution") or 0 for each in progress], dtype=np.float64)
+    took = np.array(
+        [(each.get("durationMs") or {}).get("triggerExecution") or 0 for each in progress], dtype=np.float64
+    )
     counted = began >= start_ms
     began, took = began[counted], took[counted]
     if len(began) == 0:

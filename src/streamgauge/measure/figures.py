@@ -88,7 +88,10 @@ def _throughputs() -> list[Figure]:
 def _bursts() -> list[Figure]:
     return [
         Figure("catch_up", ("bursts", "catch_up_s"), "s", resolution=1.0),
-        *(Figure(n, ("bursts", n), "per_s", "more", resolution=1.0) for n in ("burst_events_per_s", "peak_events_per_s")),
+        *(
+            Figure(n, ("bursts", n), "per_s", "more", resolution=1.0)
+            for n in ("burst_events_per_s", "peak_events_per_s")
+        ),
         *(Figure(n, ("bursts", f"{n}_s"), "s", resolution=1.0) for n in ("inflated_mean", "inflated_max")),
         Figure("burst_p50", ("bursts", "peak_p50_ms"), "ms", resolution=1.0),
         Figure("scheduling_delay", ("scheduling", "delay_mean_ms"), "ms", resolution=1.0),

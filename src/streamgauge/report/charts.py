@@ -69,7 +69,7 @@ def engine_colours(engines: Iterable[str]) -> dict[str, str]:
 def latency_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict[str, Any]:
     """Latency over time on a logarithmic axis."""
     data = [_scatter(t, colours, _drawable(t.line.y), "%{customdata:,.0f} ms") for t in traces if not t.line.empty]
-    return _figure(data, x="seconds since the first measured event", y="latency", y_axis=_latency_axis(data))
+    return framed(data, x="seconds since the first measured event", y="latency", y_axis=latency_axis(data))
 
 
 def distribution_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def distribution_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict
     data = [_scatter(t, colours, _drawable(t.line.y), "%{customdata:,.0f} ms") for t in traces if not t.line.empty]
     highest = max((float(t.line.x.max()) for t in traces if not t.line.empty), default=10)
     ticks = [(at, text) for at, text in NINES if at <= highest * 1.05]
-    figure = _figure(data, x="share of events answered within that latency", y="latency", y_axis=_latency_axis(data))
+    figure = framed(data, x="share of events answered within that latency", y="latency", y_axis=latency_axis(data))
     figure["layout"]["xaxis"].update(
         type="log",
         range=[0, float(np.log10(highest)) * 1.02],
@@ -88,14 +88,14 @@ def distribution_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict
     figure["layout"]["hovermode"] = "closest"
     for each, trace in zip(data, (t for t in traces if not t.line.empty), strict=True):
         each["text"] = [f"{100 * (1 - 1 / x):.6g} %" for x in trace.line.x]
-        each["hovertemplate"] = "%{text} within %{customdata:,.0f} ms<extra>" + _text(trace.label) + "</extra>"
+        each["hovertemplate"] = "%{text} within %{customdata:,.0f} ms<extra>" + escaped(trace.label) + "</extra>"
     return figure
 
 
 def throughput_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict[str, Any]:
     """Events per second over time."""
     data = [_scatter(t, colours, t.line.y, "%{y:,.0f}/s") for t in traces if not t.line.empty]
-    return _figure(
+    return framed(
         data, x="seconds since the first measured event", y="events per second", y_axis={"rangemode": "tozero"}
     )
 
@@ -103,33 +103,33 @@ def throughput_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict[s
 def cpu_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict[str, Any]:
     """Cores in use over time."""
     data = [_scatter(t, colours, t.line.y, "%{y:.2f} cores") for t in traces if not t.line.empty]
-    return _figure(data, x="seconds since the first measured event", y="cores in use", y_axis={"rangemode": "tozero"})
+    return framed(data, x="seconds since the first measured event", y="cores in use", y_axis={"rangemode": "tozero"})
 
 
 def memory_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict[str, Any]:
     """Resident memory and heap over time, in MiB."""
     data = [_scatter(t, colours, t.line.y / 2**20, "%{y:,.0f} MiB") for t in traces if not t.line.empty]
-    return _figure(data, x="seconds since the first measured event", y="MiB", y_axis={"rangemode": "tozero"})
+    return framed(data, x="seconds since the first measured event", y="MiB", y_axis={"rangemode": "tozero"})
 
 
 def overview_chart(reaches: Sequence[Reach], colours: dict[str, str], floor_ms: float | None) -> dict[str, Any]:
     """Every trial as a bar from its median to its p99, with its largest latency as a thin line."""
     data: list[dict[str, Any]] = []
-    labels = [_row_label(r.label) for r in reaches]
+    labels = [row_label(r.label) for r in reaches]
     for reach, label in zip(reaches, labels, strict=True):
         data += _reach_marks(reach, label, colours[reach.engine])
-    figure = _figure(data, x="latency", y="", y_axis={"type": "category", "automargin": True, "showgrid": False})
+    figure = framed(data, x="latency", y="", y_axis={"type": "category", "automargin": True, "showgrid": False})
     figure["layout"].update(height=80 + 46 * max(1, len(reaches)), showlegend=False, hovermode="closest")
     figure["layout"]["yaxis"].update(categoryorder="array", categoryarray=labels[::-1], title=None)
     floor = [max(floor_ms, SMALLEST_DRAWN_MS)] if floor_ms else []
-    figure["layout"]["xaxis"].update(_latency_axis([{"y": floor}, *({"y": d["x"]} for d in data)]))
+    figure["layout"]["xaxis"].update(latency_axis([{"y": floor}, *({"y": d["x"]} for d in data)]))
     figure["layout"]["shapes"] = [_floor_line(at) for at in floor]
     return figure
 
 
 def rate_chart(bars: Sequence[Bar], colours: dict[str, str]) -> dict[str, Any]:
     """Events per second as horizontal bars, with intervals where there are repeats."""
-    labels = [_row_label(b.label) for b in bars]
+    labels = [row_label(b.label) for b in bars]
     data = [
         {
             "type": "bar",
@@ -144,7 +144,7 @@ def rate_chart(bars: Sequence[Bar], colours: dict[str, str]) -> dict[str, Any]:
         }
         for b, label in zip(bars, labels, strict=True)
     ]
-    figure = _figure(data, x="events per second", y="", y_axis={"type": "category", "showgrid": False})
+    figure = framed(data, x="events per second", y="", y_axis={"type": "category", "showgrid": False})
     figure["layout"].update(height=80 + 46 * max(1, len(bars)), showlegend=False, hovermode="closest", barmode="stack")
     figure["layout"]["yaxis"].update(categoryorder="array", categoryarray=labels[::-1], title=None)
     figure["layout"]["xaxis"]["rangemode"] = "tozero"
@@ -190,10 +190,10 @@ def _scatter(trace: Trace, colours: dict[str, str], y: Any, hover: str) -> dict[
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": _text(trace.label),
-        "x": _numbers(trace.line.x),
-        "y": _numbers(y),
-        "customdata": _numbers(trace.line.y),
+        "name": escaped(trace.label),
+        "x": numbers(trace.line.x),
+        "y": numbers(y),
+        "customdata": numbers(trace.line.y),
         "hovertemplate": hover,
         "legendgroup": trace.group or trace.label,
         "showlegend": trace.in_legend,
@@ -202,7 +202,8 @@ def _scatter(trace: Trace, colours: dict[str, str], y: Any, hover: str) -> dict[
     }
 
 
-def _latency_axis(data: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def latency_axis(data: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A logarithmic axis for milliseconds, with ticks where a reader wants them, around the data's own range."""
     values = [v for d in data for v in d["y"] if v is not None]
     low, high = (min(values), max(values)) if values else (1, 1000)
     at = [m * 10**p for p in range(-1, 8) for m in (1, 2, 5)]
@@ -217,7 +218,8 @@ def _tick(value_ms: float) -> str:
     return f"{value_ms:g} ms" if value_ms < 1000 else f"{value_ms / 1000:g} s"
 
 
-def _figure(data: list[dict[str, Any]], *, x: str, y: str, y_axis: dict[str, Any]) -> dict[str, Any]:
+def framed(data: list[dict[str, Any]], *, x: str, y: str, y_axis: dict[str, Any]) -> dict[str, Any]:
+    """A figure of these traces with the axes, margins and legend that every chart has."""
     layout = {
         "height": HEIGHT_PX,
         "margin": {"l": 58, "r": 26, "t": 8, "b": 44},
@@ -236,14 +238,17 @@ def _drawable(latency_ms: Any) -> Any:
     return np.maximum(latency_ms, SMALLEST_DRAWN_MS)
 
 
-def _numbers(values: Any) -> list[float | None]:
+def numbers(values: Any) -> list[float | None]:
+    """Numbers as JSON takes them, short; what is none breaks a line."""
     return [None if not np.isfinite(v) else (int(v) if v == int(v) else round(float(v), 3)) for v in values]
 
 
-def _row_label(name: str) -> str:
-    return "<br>".join(_text(part) for part in name.split(" · "))
+def row_label(name: str) -> str:
+    """The label of a row, in lines."""
+    return "<br>".join(escaped(part) for part in name.split(" · "))
 
 
-def _text(name: str) -> str:
+def escaped(name: str) -> str:
+    """A name as text in a chart."""
     # Plotly reads a subset of HTML in names; a name is text, so it is escaped here as on the rest of the page.
     return html.escape(name, quote=False)

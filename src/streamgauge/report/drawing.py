@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,6 +37,8 @@ class Figure:
     heading: str
     caption: str
     figure: dict[str, Any]
+    broad: bool = False
+    """Whether it takes the whole width of the page."""
 
 
 @dataclass(frozen=True)
@@ -66,33 +68,21 @@ def _name(record: Record) -> str:
 def section_figures(section: Section, colours: dict[str, str]) -> list[Figure]:
     """The five charts of a section; a chart without data is left out."""
     found = [
-        Figure(
-            "Latency over time",
-            "Event latency per second, logarithmic: the median and, where a second holds at least 100 events, p99.",
-            charts.latency_chart(list(_latency_traces(section)), colours),
-        ),
+        timeline("latency", section, colours),
         Figure(
             "Latency by percentile",
             "How long the given share of events waited at most. Lower is better; every further nine has the same room.",
             charts.distribution_chart(list(_percentile_traces(section)), colours),
         ),
-        Figure(
-            "Throughput over time",
-            "Events that entered the log and events that the job had consumed, per second.",
-            charts.throughput_chart(list(_throughput_traces(section)), colours),
-        ),
-        Figure(
-            "CPU over time",
-            "Cores in use by the job (solid), the broker (dotted) and the publisher (dashed). Before 0 is the warm-up.",
-            charts.cpu_chart(list(_cpu_traces(section)), colours),
-        ),
-        Figure(
-            "Memory over time",
-            "The job's resident memory (solid) and its JVM heap in use (dotted).",
-            charts.memory_chart(list(_memory_traces(section)), colours),
-        ),
+        *(timeline(name, section, colours) for name in ("throughput", "cpu", "memory")),
     ]
     return [each for each in found if each.figure["data"]]
+
+
+def timeline(name: str, section: Section, colours: dict[str, str]) -> Figure:
+    """One thing over the time of a section's trials: latency, throughput, input-output, cpu or memory."""
+    heading, caption, traces, chart = _TIMELINES[name]
+    return Figure(heading, caption, chart(list(traces(section)), colours))
 
 
 def overview(groups: Sequence[Group], colours: dict[str, str], floor_ms: float | None) -> list[Figure]:
@@ -154,6 +144,13 @@ def _throughput_traces(section: Section) -> Iterable[Trace]:
             yield _trace(engine, f"{engine} {words}", line, first, dash)
 
 
+def _input_output_traces(section: Section) -> Iterable[Trace]:
+    for trial, engine, first in _with_table(section, "throughput"):
+        for column, words, dash in (("out_records", "out", "solid"), ("in_events", "in", "dot")):
+            line = series.events_over_time(trial.tables["throughput"], column)
+            yield _trace(engine, f"{engine} {words}", line, first, dash)
+
+
 def _cpu_traces(section: Section) -> Iterable[Trace]:
     for trial, engine, first in _with_table(section, "resources"):
         for component, dash in (("job", "solid"), ("broker", "dot"), ("publisher", "dash")):
@@ -179,3 +176,41 @@ def _with_table(section: Section, name: str) -> Iterable[tuple[DrawnTrial, str, 
 
 def _trace(engine: str, label: str, line: series.Line, first: bool, dash: str = "solid") -> Trace:
     return Trace(engine, label, line, dash, faint=not first, group=label, in_legend=first)
+
+
+_Timeline = tuple[
+    str, str, Callable[[Section], Iterable[Trace]], Callable[[Sequence[Trace], dict[str, str]], dict[str, Any]]
+]
+_TIMELINES: dict[str, _Timeline] = {
+    "latency": (
+        "Latency over time",
+        "Event latency per second, logarithmic: the median and, where a second holds at least 100 events, p99.",
+        _latency_traces,
+        charts.latency_chart,
+    ),
+    "throughput": (
+        "Throughput over time",
+        "Events that entered the log and events that the job had consumed, per second.",
+        _throughput_traces,
+        charts.throughput_chart,
+    ),
+    "input-output": (
+        "Input against output",
+        "Events that entered the log (dotted) and records that the job wrote (solid), per second.",
+        _input_output_traces,
+        charts.throughput_chart,
+    ),
+    "cpu": (
+        "CPU over time",
+        "Cores in use by the job (solid), the broker (dotted) and the publisher (dashed). Before 0 is the warm-up.",
+        _cpu_traces,
+        charts.cpu_chart,
+    ),
+    "memory": (
+        "Memory over time",
+        "The job's resident memory (solid) and its JVM heap in use (dotted).",
+        _memory_traces,
+        charts.memory_chart,
+    ),
+}
+"""What is drawn over time: heading, caption, the lines and the chart."""

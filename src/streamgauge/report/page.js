@@ -33,7 +33,8 @@
     }).then(() => holder.setAttribute("data-drawn", "yes"));
   };
 
-  const holders = [...document.querySelectorAll("[data-figure]")];
+  const folded = (holder) => holder.closest("details:not([open])");
+  const holders = [...document.querySelectorAll("[data-figure]")].filter((holder) => !folded(holder));
   const next = () => {
     const holder = holders.shift();
     if (!holder) { document.body.setAttribute("data-drawn", "yes"); return; }
@@ -41,6 +42,14 @@
     setTimeout(next, 0);
   };
   next();
+
+  for (const details of document.querySelectorAll("details")) {
+    details.addEventListener("toggle", () => {
+      for (const holder of details.querySelectorAll("[data-figure]:not([data-drawn])")) {
+        if (!folded(holder)) draw(holder);
+      }
+    });
+  }
 
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     for (const holder of document.querySelectorAll("[data-drawn] > .plot-container")) {

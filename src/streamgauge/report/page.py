@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.measure.repeats import groups
-from streamgauge.report import characterisations, charts, drawing, sections
+from streamgauge.report import characterisations, charts, drawing, search_chart, sections, suite_page
 from streamgauge.report.drawing import DrawnTrial, Figure
 from streamgauge.report.markup import Markup, bullets, element, embedded_json, facts, joined
+from streamgauge.report.probes import found_words
 from streamgauge.report.words import answer, compared, in_order
 
 
@@ -29,8 +30,10 @@ def page(
     colours = charts.engine_colours(in_order(r["engine"] for r in records))
     parts = [part for part in _parts(run, trials, colours, problems) if part[2] is not None]
     links = joined(element("a", heading, href=f"#{identity}") for identity, heading, _ in parts)
+    suite = suite_page.heading(run, len(records))
     body = [
         element("h1", _title(run)),
+        *([suite] if suite is not None else []),
         element("p", _unbroken(answer(records), list(colours)), class_="answer"),
         element("p", _conditions(records), class_="soft"),
         element("nav", links),
@@ -81,19 +84,46 @@ def _parts(
     records = [t.record for t in trials]
     grouped = groups(compared(records))
     glance = drawing.overview(grouped, colours, floor_ms(run))
-    found: list[tuple[str, str, Markup | None]] = [
+    found = [
+        *suite_page.suite_parts(run, trials, colours, _figures),
+        ("search", "The search", _search(run)),
         ("summary", "Summary", joined([_figures("glance", glance), sections.summary(compared(records), colours)])),
         ("repeats", "Repeats", _repeats(grouped, colours)),
         ("not-run", "What could not be run", sections.not_run(records, colours)),
         ("problems", "What could not be read", bullets(problems) if problems else None),
+        *_trial_charts(trials, colours, folded=bool(run.get("suite") or run.get("search"))),
     ]
-    for number, section in enumerate(drawing.sections(trials), 1):
-        drawn = _figures(f"section-{number}", drawing.section_figures(section, colours))
-        found.append((f"section-{number}", section.title, drawn))
     details = joined(sections.trial(number, record, colours) for number, record in enumerate(records, 1))
     found.append(("trials", "Trials in detail", details if records else None))
     found.append(("run", "The run and its machine", _run_facts(run)))
     return found
+
+
+def _trial_charts(
+    trials: Sequence[DrawnTrial], colours: dict[str, str], *, folded: bool
+) -> list[tuple[str, str, Markup | None]]:
+    """A part for each application and load; of a suite, which has many, all in one part, each drawn when opened."""
+    parts: list[tuple[str, str, Markup | None]] = []
+    for number, section in enumerate(drawing.sections(trials), 1):
+        drawn = _figures(f"section-{number}", drawing.section_figures(section, colours))
+        parts.append((f"section-{number}", section.title, drawn))
+    if not folded or not parts:
+        return parts
+    closed = [
+        element("details", joined([element("summary", title), element("div", drawn, class_="fold")]), id=identity)
+        for identity, title, drawn in parts
+    ]
+    return [("over-time", "Every trial over time", joined(closed))]
+
+
+def _search(run: Mapping[str, Any]) -> Markup | None:
+    """The probes of a search: what was found in words, charts by rate, and every probe in a row."""
+    found = run.get("search") or {}
+    if not found.get("probes"):
+        return None
+    charted = [Figure(*each) for each in search_chart.charts_of(found)]
+    words = element("p", found_words(found))
+    return joined([words, _figures("search", charted), search_chart.probe_table(found["probes"])])
 
 
 def _repeats(grouped: Any, colours: dict[str, str]) -> Markup | None:
@@ -101,8 +131,9 @@ def _repeats(grouped: Any, colours: dict[str, str]) -> Markup | None:
     if shown is None:
         return None
     about = (
-        "Mean over the valid repeats ± half of the 95 % t-interval. "
-        "Where intervals overlap, the results are not shown to differ."
+        "Mean over the valid repeats ± half of the 95 % t-interval. Whether two results differ is not read off these "
+        "intervals: streamgauge compare takes the 95 % interval of their ratio (Welch, on logarithms), and where that "
+        "holds 0 % no difference is shown."
     )
     return joined([element("p", about, class_="soft"), shown])
 
@@ -138,7 +169,8 @@ def _drawn(identity: str, figure: Figure) -> Markup:
     height = int(figure.figure["layout"]["height"])
     holder = element("div", "", class_="chart", data_figure=identity, style=f"min-height:{height}px")
     words = [element("h3", figure.heading), element("figcaption", figure.caption)]
-    return element("figure", joined([*words, holder, embedded_json(identity, figure.figure)]))
+    drawn = joined([*words, holder, embedded_json(identity, figure.figure)])
+    return element("figure", drawn, class_="broad" if figure.broad else "")
 
 
 def _document(title: str, body: Markup) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.table import Table
+from rich.text import Text
 
 from streamgauge.report.tables import plain_table
 from streamgauge.report.words import NOTHING, milliseconds, per_second
@@ -13,6 +15,9 @@ from streamgauge.report.words import NOTHING, milliseconds, per_second
 Outcome = Mapping[str, Any]
 """A probe as it is stored."""
 
+MARKS = {"holds": "✓", "breaks": "✗", "nothing": "?"}
+"""What a probe says, in a character."""
+BAR_WIDTH = 24
 WIDTHS = {
     **{"#": 3, "rate": 11, "says": 7, "p50": 9, "p99": 9, "latency rise": 12},
     **{"queue growth": 12, "drain": 8, "job CPU": 7},
@@ -55,21 +60,40 @@ def _signed(value: float | None, unit: str) -> str:
     return NOTHING if value is None else f"{value:+,.0f}{unit}"
 
 
-def rates_table(probes: Sequence[Outcome]) -> Table:
-    """Every rate that was probed, from the lowest up, with how often it held."""
+def rates_table(probes: Sequence[Outcome], edge_per_s: float | None = None) -> Table:
+    """The chart of a search: every rate from the lowest up, what each probe said, and its median latency as a bar.
+
+    Bars are by the logarithm of the median, from a millisecond to the largest; below the rate that was found is a line.
+    """
     table = plain_table()
-    for name in ("rate", "held", "p50", "p99", "drain", "job CPU"):
+    for name in ("rate", "held", "p50"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("median latency", no_wrap=True)
+    for name in ("p99", "latency rise", "queue growth", "drain", "job CPU"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("why not", overflow="fold")
+    longest = max((_median_ms(probe) for probe in probes), default=1.0)
     for rate in sorted({probe["rate_per_s"] for probe in probes}):
         mine = [probe for probe in probes if probe["rate_per_s"] == rate]
         held = [probe for probe in mine if probe["says"] == "holds"]
-        cells = probe_cells(0, (held or mine)[-1])
+        shown = (held or mine)[-1]
+        cells = probe_cells(0, shown)
+        marks = Text("".join(MARKS[probe["says"]] for probe in mine), "green" if held else "red")
         reasons = dict.fromkeys(reason for probe in mine for reason in probe["reasons"])
-        table.add_row(
-            cells[1], f"{len(held)} of {len(mine)}", cells[3], cells[4], cells[7], cells[8], "; ".join(reasons)
-        )
+        bar = Text(_bar(_median_ms(shown), longest), "green" if held else "red")
+        edge = ["← the highest that held"] if rate == edge_per_s else []
+        words = "; ".join([*edge, *reasons])
+        table.add_row(cells[1], marks, cells[3], bar, *cells[4:], words, end_section=bool(edge))
     return table
+
+
+def _median_ms(probe: Outcome) -> float:
+    return max(float(probe["figures"].get("p50_ms") or 1.0), 1.0)
+
+
+def _bar(value_ms: float, longest_ms: float) -> str:
+    share = math.log(value_ms) / math.log(longest_ms) if longest_ms > 1 else 0.0
+    return "█" * max(1, round(BAR_WIDTH * share))
 
 
 def found_words(search: Mapping[str, Any]) -> str:

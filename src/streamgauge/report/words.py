@@ -19,6 +19,39 @@ Named = TypeVar("Named")
 YES = "✓"
 NO = "✗"
 NOTHING = "–"
+FIGURE_WORDS = {
+    "events_per_s": "Throughput",
+    "mb_per_s": "Throughput in MB/s",
+    "mean": "Mean latency",
+    "p50": "Median latency",
+    "output.p50": "Median latency of outputs",
+    "output.p99": "99th percentile of the latency of outputs",
+    "time_to_first_output": "Time to the first output",
+    "catch_up": "Time to catch up",
+    "burst_events_per_s": "Throughput of the burst",
+    "peak_events_per_s": "Largest throughput of a second",
+    "inflated_mean": "How long latency stays inflated",
+    "burst_p50": "Median latency in a burst's worst second",
+    "outputs_per_s": "Outputs per second",
+    "scheduling_delay": "Scheduling delay",
+    "cpu": "CPU",
+    "cpu_spread": "Spread of the CPU over time",
+    "rss_bytes_max": "Largest memory",
+    "heap_used_bytes_max": "Largest heap",
+    "rx_bytes_per_s": "Network in",
+    "tx_bytes_per_s": "Network out",
+    "gc_ms": "Garbage collection",
+    "gc_count": "Garbage collections",
+    "p99": "99th percentile of latency",
+    "p5_events_per_s": "5th percentile of throughput",
+    "output.p99.999": "99.999th percentile of the latency of outputs",
+    "rss_bytes_mean": "Mean memory",
+    "heap_used_bytes_min": "Least heap",
+    "heap_used_bytes_mean": "Mean heap",
+    "inflated_max": "The longest that it stays inflated",
+    "duplicated": "Repeated outputs",
+}
+"""What a suite's page calls the figures that suites show; all others go by their name."""
 
 
 def milliseconds(value: float | None) -> str:
@@ -64,6 +97,11 @@ def in_unit(value: float | None, unit: Unit) -> str:
         "bytes_per_s": lambda v: f"{size(v)}/s",
         "count": count,
     }[unit](value)
+
+
+def figure_words(name: str) -> str:
+    """A figure's name as a heading."""
+    return FIGURE_WORDS.get(name, name.replace("_", " "))
 
 
 def percent(value: float | None) -> str:

@@ -1,0 +1,152 @@
+"""The page of a suite: its figures drawn from stored trials, gaps with their reasons, published values marked."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamgauge.lab.suite import LAPTOP, QUICK
+from streamgauge.lab.suite_figures import KINDS
+from streamgauge.lab.suite_file import get_suite, suite_names
+from streamgauge.report import suite_page, write_report
+from streamgauge.store import StoredRun
+from tests.report.suite_run import store_suite
+from tests.report.test_page import own_markup
+
+
+def page_of(tmp_path: Path, name: str, scale: Any = QUICK, change: Any = None) -> str:
+    folder = store_suite(tmp_path, get_suite(name), scale, change)
+    return own_markup(write_report(StoredRun.open(folder)).read_text())
+
+
+def sections(page: str) -> dict[str, str]:
+    """Heading → the part of the page below it, of the suite's own figures."""
+    found = re.findall(r'<section id="figure-\d+">\s*<h2>(.*?)</h2>(.*?)</section>', page, re.DOTALL)
+    return dict(found)
+
+
+def charts(part: str) -> list[dict[str, Any]]:
+    return [json.loads(text) for text in re.findall(r'type="application/json"[^>]*>(.*?)</script>', part, re.DOTALL)]
+
+
+def without_data(part: str) -> str:
+    return re.sub(r"<script.*?</script>", "", part, flags=re.DOTALL)
+
+
+def test_every_kind_of_figure_has_its_drawing() -> None:
+    assert set(suite_page._DRAWERS) == set(KINDS)
+
+
+@pytest.mark.parametrize("name", suite_names())
+def test_every_suite_has_its_page(tmp_path: Path, name: str) -> None:
+    page = page_of(tmp_path, name)
+    suite = get_suite(name)
+    assert suite.title in page
+    found = sections(page)
+    assert [title.replace("&#x27;", "'") for title in found] == [figure.title for figure in suite.figures]
+    for figure, part in zip(suite.figures, found.values(), strict=True):
+        assert charts(part) or "<table" in part or "No trial of it" in part or "Not shown" in part, figure.title
+        for drawn in charts(part):
+            assert drawn["data"], figure.title
+        if figure.published:
+            assert "Published by others, on other machines" in part
+
+
+def test_throughput_by_scale_is_the_stored_figure(tmp_path: Path) -> None:
+    part = sections(page_of(tmp_path, "streambench-performance", LAPTOP))["Throughput by number of records"]
+    first = charts(part)[0]
+    identity = next(line for line in first["data"] if line["name"] == "identity")
+    assert identity["x"] == [100_000, 200_000, 400_000, 1_000_000]
+    assert len(first["data"]) == 7
+    assert first["layout"]["xaxis"]["type"] == "log"
+    assert identity["y"] == sorted(identity["y"])
+
+
+def test_published_numbers_are_grey_and_called_theirs(tmp_path: Path) -> None:
+    page = page_of(tmp_path, "ospbench-latency", LAPTOP)
+    part = sections(page)["Latency by stage"]
+    (drawn,) = charts(part)
+    theirs = [trace for trace in drawn["data"] if "theirs: Structured Streaming" in str(trace["y"][0])]
+    marks = [trace for trace in theirs if trace["mode"] == "markers"]
+    assert marks[0]["x"] == [105]
+    assert {trace["marker"]["color"] for trace in marks} == {"#8a8f94"}
+    words = without_data(part)
+    assert "on other machines" in words and "OS, C 292" in words and "2,807 ms" in words
+
+
+def test_repeats_are_a_median_with_the_interval_of_the_mean(tmp_path: Path) -> None:
+    part = sections(page_of(tmp_path, "parallelism", LAPTOP))["Messages per minute against tasks"]
+    (drawn,) = charts(part)
+    (line,) = drawn["data"]
+    assert line["x"] == [1, 2, 4, 6, 8]
+    assert all(
+        up > 0 and down > 0 for up, down in zip(line["error_y"]["array"], line["error_y"]["arrayminus"], strict=True)
+    )
+    # A minute has sixty seconds: the rule of the made-up rate, by hand for one partition and the second of three repeats.
+    pace = 20_000 + 3_000 * (sum(map(ord, "threat-detection")) % 7)
+    assert line["y"][0] == pytest.approx(60 * (pace * 1.02 + 20.0))
+
+
+def test_what_is_missing_is_named_with_its_reason(tmp_path: Path) -> None:
+    def failing(record: dict[str, Any]) -> dict[str, Any]:
+        if record["application"] != "grep":
+            return record
+        error = {"cause": "the job died of <b>heat</b>", "way_out": "", "exit_code": 5, "kind": "EngineError"}
+        empty = {"latency_ms": None, "throughput": None, "verdict": None, "valid": False}
+        return {**record, **empty, "status": "failed", "error": error}
+
+    part = sections(page_of(tmp_path, "applications", QUICK, failing))["Every application flat out"]
+    assert "failed: the job died of &lt;b&gt;heat&lt;/b&gt;" in part
+    (drawn,) = charts(part)
+    (bars,) = drawn["data"]
+    assert dict(zip(bars["x"], bars["text"], strict=True))["grep"] == "failed"
+    assert dict(zip(bars["x"], bars["y"], strict=True))["grep"] == 0
+
+
+def test_the_largest_that_held_leaves_out_what_broke(tmp_path: Path) -> None:
+    def broken(record: dict[str, Any]) -> dict[str, Any]:
+        if record["load"] not in ("constant:2000/s", "constant:4000/s"):
+            return record
+        return {**record, "thresholds": [{"ok": False, "text": "✗ p50<10s: 12,000 ms"}]}
+
+    part = sections(page_of(tmp_path, "ospbench-sustainable", LAPTOP, broken))["The highest rate that held"]
+    rows = re.findall(r"<tr class=\"\">(.*?)</tr>", without_data(part), re.DOTALL)
+    cells = [re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<td.*?</td>", rows[0], re.DOTALL)]
+    assert cells[:2] == ["spark-microbatch", "1,000"]
+    assert cells[-2:] == ["2,000", "p50&lt;10s: 12,000 ms"]
+    (drawn,) = charts(part)
+    theirs = [bar for bar in drawn["data"] if bar["y"][0].startswith("theirs")]
+    assert max(bar["x"][0] for bar in theirs) == 115_000
+
+
+def test_knobs_are_told_in_percent_of_the_baseline(tmp_path: Path) -> None:
+    def slower(record: dict[str, Any]) -> dict[str, Any]:
+        if record["trial"]["settings"].get("trigger") != "1s":
+            return record
+        return {**record, "throughput": {**record["throughput"], "events_per_s": events(record) / 2}}
+
+    def events(record: dict[str, Any]) -> float:
+        return float(record["throughput"]["events_per_s"])
+
+    found = sections(page_of(tmp_path, "knobs", LAPTOP, slower))
+    throughput, latency = charts(found["Trigger interval"])
+    assert throughput["data"][0]["x"] == ["as it is", "1s", "5s"]
+    assert throughput["data"][0]["text"][1].endswith("<br>-50 %")
+    assert throughput["data"][0]["text"][2].endswith("<br>+0 %")
+    assert "%" not in throughput["data"][0]["text"][0]
+    assert latency["data"][0]["x"] == ["as it is", "1s", "5s"]
+    delay, _ = charts(found["Trigger interval × rate"])
+    grid = delay["data"][0]
+    assert (grid["type"], grid["x"], grid["y"]) == ("heatmap", ["1,000", "5,000", "10,000"], ["1s", "2s", "5s"])
+    assert grid["z"][0] == [40.0 * len(f"constant:{rate}/s") for rate in (1000, 5000, 10000)]
+
+
+def test_charts_of_single_trials_are_folded_away(tmp_path: Path) -> None:
+    page = page_of(tmp_path, "streambench-recipients")
+    (part,) = re.findall(r'<section id="over-time">(.*?)</section>', page, re.DOTALL)
+    assert "<details" in part and "<details open" not in part and "data-figure" in part
+    assert "scale quick · 35 trials" in page
