@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,11 @@ from streamgauge.lab.expansion import expand
 from streamgauge.lab.request import PlannedTrial
 from streamgauge.lab.suite import Scale, Suite
 from streamgauge.model import Trial
+from streamgauge.report.drawing import DrawnTrial
 from streamgauge.store import RunStore, trial_record
 from tests.report.sample_run import MEDIAN_MS, record, run_facts, tables
+
+Change = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def events_per_s(trial: Trial) -> float:
@@ -58,17 +62,23 @@ def record_of(planned: PlannedTrial) -> dict[str, Any]:
     )
 
 
-def store_suite(root: Path, suite: Suite, scale: Scale, change: Any = None) -> Path:
-    """Store a run of the suite; `change` is given every record before it is stored."""
-    facts = run_facts()
+def suite_run(suite: Suite, scale: Scale, change: Change | None = None) -> tuple[dict[str, Any], list[DrawnTrial]]:
+    """The run's facts and its trials with their samples, as a page is made of them; `change` is given every record."""
     plan = expand(suite, scale)
-    named = {name: facts[name] for name in ("command", "machine", "versions", "log")}
-    writer = RunStore(root).create(trials=len(plan), suite=suite.facts(scale), **named)
     samples = {engine: tables(engine, 1) for engine in {planned.trial.engine for planned in plan}}
+    found = []
     for planned in plan:
-        made = record_of(planned)
-        if change is not None:
-            made = change(made)
-        writer.add_trial(made, samples[planned.trial.engine] if made["status"] == "done" else {})
+        made = record_of(planned) if change is None else change(record_of(planned))
+        found.append(DrawnTrial(made, samples[planned.trial.engine] if made["status"] == "done" else {}))
+    return {**run_facts(), "trials": len(plan), "suite": suite.facts(scale)}, found
+
+
+def store_suite(root: Path, suite: Suite, scale: Scale) -> Path:
+    """Store a run of the suite and say where."""
+    run, trials = suite_run(suite, scale)
+    named = {name: run[name] for name in ("command", "machine", "versions", "log", "trials", "suite")}
+    writer = RunStore(root).create(**named)
+    for each in trials:
+        writer.add_trial(dict(each.record), dict(each.tables))
     writer.finish("complete")
     return writer.folder

@@ -9,24 +9,26 @@ from typing import Any
 
 import pytest
 
-from streamgauge.lab.suite import LAPTOP, QUICK
+from streamgauge.lab.suite import LAPTOP, QUICK, Scale, Suite
 from streamgauge.lab.suite_figures import KINDS
-from streamgauge.lab.suite_file import get_suite, suite_names
-from streamgauge.report import suite_page, write_report
+from streamgauge.lab.suite_file import FOLDER, read_suite, suite_names
+from streamgauge.report import page, suite_page, write_report
+from streamgauge.report.charts import engine_colours
 from streamgauge.store import StoredRun
-from tests.report.suite_run import store_suite
+from tests.report.suite_run import Change, store_suite, suite_run
 from tests.report.test_page import own_markup
 
 
-def page_of(tmp_path: Path, name: str, scale: Any = QUICK, change: Any = None) -> str:
-    folder = store_suite(tmp_path, get_suite(name), scale, change)
-    return own_markup(write_report(StoredRun.open(folder)).read_text())
+def sections(name: str, scale: Scale = QUICK, change: Change | None = None) -> dict[str, str]:
+    """Title → the part of the page for each figure of the suite."""
+    run, trials = suite_run(suite_of(name), scale, change)
+    colours = engine_colours([trial.record["engine"] for trial in trials])
+    parts = suite_page.suite_parts(run, trials, colours, page._figures)
+    return {title: part.html for _, title, part in parts if part is not None}
 
 
-def sections(page: str) -> dict[str, str]:
-    """Heading → the part of the page below it, of the suite's own figures."""
-    found = re.findall(r'<section id="figure-\d+">\s*<h2>(.*?)</h2>(.*?)</section>', page, re.DOTALL)
-    return dict(found)
+def suite_of(name: str) -> Suite:
+    return read_suite(FOLDER / f"{name}.toml")
 
 
 def charts(part: str) -> list[dict[str, Any]]:
@@ -42,12 +44,9 @@ def test_every_kind_of_figure_has_its_drawing() -> None:
 
 
 @pytest.mark.parametrize("name", suite_names())
-def test_every_suite_has_its_page(tmp_path: Path, name: str) -> None:
-    page = page_of(tmp_path, name)
-    suite = get_suite(name)
-    assert suite.title in page
-    found = sections(page)
-    assert [title.replace("&#x27;", "'") for title in found] == [figure.title for figure in suite.figures]
+def test_every_suite_has_its_page(name: str) -> None:
+    suite, found = suite_of(name), sections(name)
+    assert list(found) == [figure.title for figure in suite.figures]
     for figure, part in zip(suite.figures, found.values(), strict=True):
         assert charts(part) or "<table" in part or "No trial of it" in part or "Not shown" in part, figure.title
         for drawn in charts(part):
@@ -56,8 +55,8 @@ def test_every_suite_has_its_page(tmp_path: Path, name: str) -> None:
             assert "Published by others, on other machines" in part
 
 
-def test_throughput_by_scale_is_the_stored_figure(tmp_path: Path) -> None:
-    part = sections(page_of(tmp_path, "streambench-performance", LAPTOP))["Throughput by number of records"]
+def test_throughput_by_scale_is_the_stored_figure() -> None:
+    part = sections("streambench-performance", LAPTOP)["Throughput by number of records"]
     first = charts(part)[0]
     identity = next(line for line in first["data"] if line["name"] == "identity")
     assert identity["x"] == [100_000, 200_000, 400_000, 1_000_000]
@@ -66,9 +65,8 @@ def test_throughput_by_scale_is_the_stored_figure(tmp_path: Path) -> None:
     assert identity["y"] == sorted(identity["y"])
 
 
-def test_published_numbers_are_grey_and_called_theirs(tmp_path: Path) -> None:
-    page = page_of(tmp_path, "ospbench-latency", LAPTOP)
-    part = sections(page)["Latency by stage"]
+def test_published_numbers_are_grey_and_called_theirs() -> None:
+    part = sections("ospbench-latency", LAPTOP)["Latency by stage"]
     (drawn,) = charts(part)
     theirs = [trace for trace in drawn["data"] if "theirs: Structured Streaming" in str(trace["y"][0])]
     marks = [trace for trace in theirs if trace["mode"] == "markers"]
@@ -78,20 +76,20 @@ def test_published_numbers_are_grey_and_called_theirs(tmp_path: Path) -> None:
     assert "on other machines" in words and "OS, C 292" in words and "2,807 ms" in words
 
 
-def test_repeats_are_a_median_with_the_interval_of_the_mean(tmp_path: Path) -> None:
-    part = sections(page_of(tmp_path, "parallelism", LAPTOP))["Messages per minute against tasks"]
+def test_repeats_are_a_median_with_the_interval_of_the_mean() -> None:
+    part = sections("parallelism", LAPTOP)["Messages per minute against tasks"]
     (drawn,) = charts(part)
     (line,) = drawn["data"]
     assert line["x"] == [1, 2, 4, 6, 8]
     assert all(
         up > 0 and down > 0 for up, down in zip(line["error_y"]["array"], line["error_y"]["arrayminus"], strict=True)
     )
-    # A minute has sixty seconds: the rule of the made-up rate, by hand for one partition and the second of three repeats.
+    # The rule of the made-up rate for one partition and the second of three repeats, sixty times.
     pace = 20_000 + 3_000 * (sum(map(ord, "threat-detection")) % 7)
     assert line["y"][0] == pytest.approx(60 * (pace * 1.02 + 20.0))
 
 
-def test_what_is_missing_is_named_with_its_reason(tmp_path: Path) -> None:
+def test_what_is_missing_is_named_with_its_reason() -> None:
     def failing(record: dict[str, Any]) -> dict[str, Any]:
         if record["application"] != "grep":
             return record
@@ -99,7 +97,7 @@ def test_what_is_missing_is_named_with_its_reason(tmp_path: Path) -> None:
         empty = {"latency_ms": None, "throughput": None, "verdict": None, "valid": False}
         return {**record, **empty, "status": "failed", "error": error}
 
-    part = sections(page_of(tmp_path, "applications", QUICK, failing))["Every application flat out"]
+    part = sections("applications", QUICK, failing)["Every application flat out"]
     assert "failed: the job died of &lt;b&gt;heat&lt;/b&gt;" in part
     (drawn,) = charts(part)
     (bars,) = drawn["data"]
@@ -107,13 +105,13 @@ def test_what_is_missing_is_named_with_its_reason(tmp_path: Path) -> None:
     assert dict(zip(bars["x"], bars["y"], strict=True))["grep"] == 0
 
 
-def test_the_largest_that_held_leaves_out_what_broke(tmp_path: Path) -> None:
+def test_the_largest_that_held_leaves_out_what_broke() -> None:
     def broken(record: dict[str, Any]) -> dict[str, Any]:
         if record["load"] not in ("constant:2000/s", "constant:4000/s"):
             return record
         return {**record, "thresholds": [{"ok": False, "text": "✗ p50<10s: 12,000 ms"}]}
 
-    part = sections(page_of(tmp_path, "ospbench-sustainable", LAPTOP, broken))["The highest rate that held"]
+    part = sections("ospbench-sustainable", LAPTOP, broken)["The highest rate that held"]
     rows = re.findall(r"<tr class=\"\">(.*?)</tr>", without_data(part), re.DOTALL)
     cells = [re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<td.*?</td>", rows[0], re.DOTALL)]
     assert cells[:2] == ["spark-microbatch", "1,000"]
@@ -123,7 +121,7 @@ def test_the_largest_that_held_leaves_out_what_broke(tmp_path: Path) -> None:
     assert max(bar["x"][0] for bar in theirs) == 115_000
 
 
-def test_knobs_are_told_in_percent_of_the_baseline(tmp_path: Path) -> None:
+def test_knobs_are_told_in_percent_of_the_baseline() -> None:
     def slower(record: dict[str, Any]) -> dict[str, Any]:
         if record["trial"]["settings"].get("trigger") != "1s":
             return record
@@ -132,7 +130,7 @@ def test_knobs_are_told_in_percent_of_the_baseline(tmp_path: Path) -> None:
     def events(record: dict[str, Any]) -> float:
         return float(record["throughput"]["events_per_s"])
 
-    found = sections(page_of(tmp_path, "knobs", LAPTOP, slower))
+    found = sections("knobs", LAPTOP, slower)
     throughput, latency = charts(found["Trigger interval"])
     assert throughput["data"][0]["x"] == ["as it is", "1s", "5s"]
     assert throughput["data"][0]["text"][1].endswith("<br>-50 %")
@@ -146,7 +144,10 @@ def test_knobs_are_told_in_percent_of_the_baseline(tmp_path: Path) -> None:
 
 
 def test_charts_of_single_trials_are_folded_away(tmp_path: Path) -> None:
-    page = page_of(tmp_path, "streambench-recipients")
-    (part,) = re.findall(r'<section id="over-time">(.*?)</section>', page, re.DOTALL)
+    folder = store_suite(tmp_path, suite_of("ospbench-startup-burst"), QUICK)
+    text = own_markup(write_report(StoredRun.open(folder)).read_text())
+    assert text.index('id="figure-1"') < text.index('id="summary"'), "the suite's figures come first"
+    assert "OSPBench: burst at start-up" in text
+    (part,) = re.findall(r'<section id="over-time">(.*?)</section>', text, re.DOTALL)
     assert "<details" in part and "<details open" not in part and "data-figure" in part
-    assert "scale quick · 35 trials" in page
+    assert "scale quick · 2 trials" in text
