@@ -13,6 +13,7 @@ from streamgauge.lab.request import RunRequest
 from streamgauge.lab.run import conduct_run, exit_code
 from streamgauge.lab.space import needed_bytes
 from streamgauge.model import LogError, UserError
+from streamgauge.model.trial import differences
 
 REQUEST = RunRequest(applications=("wordcount", "grep"), engines=("spark-microbatch", "spark-realtime"), for_s=15)
 
@@ -31,6 +32,15 @@ def test_trials_are_the_product_engine_by_engine() -> None:
 def test_a_paced_trial_counts_its_warm_up_apart() -> None:
     trial = plan(replace(REQUEST, warmup_s=4))[0]
     assert (trial.warmup_events, trial.events) == (2000, 2000 + 7500)
+
+
+def test_the_skew_of_keys_is_kept_as_text_and_tells_trials_apart() -> None:
+    request = replace(REQUEST, applications=("word-count",), engines=("spark-microbatch",))
+    even, skewed, natural = (plan(replace(request, key_skew=skew))[0] for skew in ("0.0", "1.20", None))
+    assert (even.key_skew, skewed.key_skew, natural.key_skew) == ("0", "1.2", None)
+    assert differences([even, skewed, natural]) == ["key skew 0", "key skew 1.2", ""]
+    with pytest.raises(UserError, match="the keys of stream 'aol-search' cannot be skewed"):
+        plan(replace(REQUEST, key_skew="1"))
 
 
 def test_a_number_of_events_is_a_number_of_measured_events() -> None:

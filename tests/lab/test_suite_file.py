@@ -93,6 +93,8 @@ MISTAKES = {
     "no events": (GOOD.replace('"10k"', "0"), "key 'events': 0 is not a whole number above 0"),
     "no number": (with_('repeats = "two"'), "key 'repeats': 'two' is not a whole number above 0"),
     "truth": (with_("seeds = [true]"), "key 'seeds': True is not a whole number"),
+    "no skew": (with_('key-skew = "much"'), "key 'key-skew': 'much' is not a number"),
+    "too much skew": (with_("key-skew = 4"), "key 'key-skew': '4' is not a key skew"),
     "no duration": (with_("warmup = 5"), "key 'warmup': 5 is not a text"),
     "unknown scale": (
         with_("repeats = { laptop = 1, papr = 2 }"),

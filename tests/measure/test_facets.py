@@ -27,6 +27,7 @@ CASES = [
     ("setting.state-store", "as it is"),
     ("parameters", "as it is"),
     ("matrix", "stages"),
+    ("key-skew", "as it is"),
 ]
 
 

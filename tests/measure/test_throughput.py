@@ -3,7 +3,7 @@
 import pytest
 
 from streamgauge.measure.throughput import measure_throughput
-from streamgauge.measure.window import measured_window
+from streamgauge.measure.window import attach_inputs, largest_partition_share, measured_window
 from tests.measure.small_trial import events_of, outputs_of
 
 
@@ -51,6 +51,12 @@ def test_what_was_consumed_before_the_window_is_not_in_its_slots(connection) -> 
     assert found.table["consumed_events"].to_pylist() == [1, 3]
     assert found.events_per_s == pytest.approx(4 / 1.9)
     assert found.time_to_first_output_s == pytest.approx(0.6)
+
+
+def test_the_largest_partition_is_told_as_a_share(connection) -> None:
+    events = events_of([(0, 0, 1_000, None), (0, 1, 1_001, None), (0, 2, 1_002, None), (1, 0, 1_003, None)])
+    attach_inputs(connection, [events])
+    assert largest_partition_share(connection) == 0.75
 
 
 def test_a_preloaded_trial_counts_from_the_start_of_the_job(connection) -> None:

@@ -74,6 +74,10 @@ def run(
     place: PlaceName = "local",
     stop_after: StopAfter = None,
     data: RecordedFiles = None,
+    key_skew: Annotated[
+        str | None,
+        typer.Option(metavar="S", help="Keys of generated events by Zipf's law with this exponent; 0 for even keys."),
+    ] = None,
     malformed: Annotated[
         str | None,
         typer.Option(metavar="SHARE", help="Spoil this share of the events, like 1%; implies --dead-letters."),
@@ -143,6 +147,7 @@ def run(
         stop_after=stop_after,
         data=recorded_files(data or []),
         malformed=0.0 if malformed is None else share("--malformed", malformed),
+        key_skew=key_skew,
         dead_letters=dead_letters,
         sink=sink,
         kafka=kafka,

@@ -25,7 +25,7 @@ from streamgauge.measure.requirements import check_requirements
 from streamgauge.measure.resources import summarise_resources
 from streamgauge.measure.throughput import Throughput, measure_throughput
 from streamgauge.measure.validity import TrialFacts, Validity, assess
-from streamgauge.measure.window import measured_window
+from streamgauge.measure.window import largest_partition_share, measured_window
 from streamgauge.model import Expected, Output, StreamgaugeError, Trial, UserError, Verdict, wanted
 from streamgauge.model.units import parse_duration_s
 from streamgauge.places import parse_place
@@ -64,6 +64,7 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
             malformed, done.dead_letters, conductor.lab.cluster, folder, get_engine(trial.engine).guarantee, connection
         )
         window = measured_window(connection, list(files.values()), trial.warmup_events)
+        largest = largest_partition_share(connection)
         answers = [each.answer for each in judged]
         latencies = measure_latencies(connection, list(files.values()), answers, window)
         place = parse_place(trial.place)
@@ -96,7 +97,11 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         "warnings": validity.warnings,
         "verdict": verdict.as_dict(),
         "quality": {name: value for each in judged for name, value in each.quality.items()},
-        "log": {"read_back_per_s": read_back.records_per_s, "events": in_log},
+        "log": {
+            "read_back_per_s": read_back.records_per_s,
+            "events": in_log,
+            "largest_partition_share": largest,
+        },
         "started_at_ms": throughput.start_ms,
         "process": {"jobs_before": done.jobs_before, "watching_cpu_s": done.watching_cpu_s, **done.engine_facts},
     }

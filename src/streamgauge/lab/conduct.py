@@ -112,8 +112,8 @@ class Conductor:
         """Where another process finds the stream of an input: by its name, or in the user's file."""
         data = self.trial.data.get(name)
         if self.trial.file:
-            return StreamReference(None, self.trial.file, name, data)
-        return StreamReference(self.application.inputs[name].name, None, None, data)
+            return StreamReference(None, self.trial.file, name, data, self.trial.key_skew)
+        return StreamReference(self.application.inputs[name].name, None, None, data, self.trial.key_skew)
 
     def spoiling(self, name: str) -> Spoiling | None:
         """How the events of an input are spoiled, or None."""

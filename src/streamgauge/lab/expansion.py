@@ -104,6 +104,7 @@ def _request(scale: Scale, values: Mapping[str, Any], place: str) -> RunRequest:
         repeat=values.get("repeats", RunRequest.repeat),
         partitions=values.get("partitions"),
         place=place,
+        key_skew=values.get("key-skew"),
         parameters=values.get("parameters", {}),
         settings=values.get("settings", {}),
         stop_after=values.get("stop-after"),

@@ -23,6 +23,7 @@ from streamgauge.log.redis_store import RedisStore
 from streamgauge.measure.thresholds import parse_threshold
 from streamgauge.model import Application, Gap, Load, Trial, UserError, unknown
 from streamgauge.places import parse_place
+from streamgauge.streams.reference import check_key_skew, parse_key_skew
 
 DEFAULT_PARTITIONS = 2
 
@@ -76,6 +77,7 @@ def plan_trials(request: RunRequest) -> list[PlannedTrial]:
             stop_after=request.stop_after,
             data=_data_of(applications[name], request.data),
             malformed=request.malformed,
+            key_skew=None if request.key_skew is None else f"{parse_key_skew(request.key_skew):g}",
             dead_letters=request.dead_letters or request.malformed > 0,
             sink=request.sink,
             parameters=parameters[name],
@@ -170,6 +172,9 @@ def _checked_gap(trial: Trial, engine: ExecutableEngine) -> Gap | None:
     """Why the engine cannot run the trial, or None; what is wrong with the trial itself is raised."""
     application = chosen_application(trial)
     application.bind(trial.parameters)
+    if trial.key_skew is not None:
+        for name, stream in application.inputs.items():
+            check_key_skew(stream, trial.data.get(name))
     for name in trial.data:
         described = application.inputs.get(name) or application.tables[name]
         if described.recorded is None:

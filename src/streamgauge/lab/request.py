@@ -38,6 +38,8 @@ class RunRequest:
     data: Mapping[str, str] = field(default_factory=dict)
     """Input or stored table → recorded file; the name may be empty where an application has one input."""
     malformed: float = 0.0
+    key_skew: str | None = None
+    """How uneven the keys of generated events are."""
     dead_letters: bool = False
     sink: str | None = None
     kafka: str | None = None

@@ -14,6 +14,7 @@ from streamgauge.measure.thresholds import parse_threshold
 from streamgauge.model import UserError, unknown
 from streamgauge.model.units import parse_count, parse_duration_s
 from streamgauge.places import parse_place, place_gap
+from streamgauge.streams.reference import parse_key_skew
 
 Parse = Callable[[Any, Path], Any]
 """A TOML value and the folder of its file → the value."""
@@ -64,6 +65,12 @@ def _plain(value: Any) -> str:
     if isinstance(value, str | int | float):
         return str(value)
     raise UserError(f"{value!r} is not one value", "Write a text or a number")
+
+
+def _key_skew(value: Any, folder: Path) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UserError(f"{value!r} is not a number", "Write 0 for even keys, or an exponent like 1.2")
+    return f"{parse_key_skew(str(value)):g}"
 
 
 def _whole(value: Any, folder: Path) -> int:
@@ -129,6 +136,7 @@ AXES = {
     "applications": Key(_application),
     "parameters": Key(_table),
     "stop-after": Key(_stage),
+    "key-skew": Key(_key_skew),
     "loads": Key(_load),
     "events": Key(_count),
     "for": Key(_positive_s),
@@ -150,7 +158,7 @@ CASE_KEYS = {
     "load": "loads",
     "place": "places",
     "seed": "seeds",
-    **{name: name for name in ("settings", "parameters", "partitions", "stop-after", "events", "for")},
+    **{name: name for name in ("settings", "parameters", "partitions", "stop-after", "key-skew", "events", "for")},
 }
 """Key of a case → the axis that it stands for."""
 TABLES = ("settings", "parameters")

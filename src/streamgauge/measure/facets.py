@@ -74,6 +74,7 @@ FACETS = {
         Facet("partitions", "partitions of the log", lambda r: float(_trial(r).get("partitions") or 1)),
         Facet("place", "place", lambda r: str(_trial(r).get("place") or "local")),
         Facet("workers", "workers", _workers),
+        Facet("key-skew", "key skew (exponent of Zipf's law)", lambda r: _number(_trial(r).get("key_skew") or NOT_SET)),
         Facet("settings", "settings", lambda r: _pairs(r, "settings")),
         Facet("parameters", "parameters", lambda r: _pairs(r, "parameters")),
         Facet("seed", "seed", lambda r: float(r["seed"])),

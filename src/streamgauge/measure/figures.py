@@ -94,6 +94,7 @@ def _bursts() -> list[Figure]:
         ),
         *(Figure(n, ("bursts", f"{n}_s"), "s", resolution=1.0) for n in ("inflated_mean", "inflated_max")),
         Figure("burst_p50", ("bursts", "peak_p50_ms"), "ms", resolution=1.0),
+        Figure("largest_partition", ("log", "largest_partition_share"), "%", better=None),
         Figure("scheduling_delay", ("scheduling", "delay_mean_ms"), "ms", resolution=1.0),
     ]
 

@@ -35,6 +35,15 @@ def attach_inputs(connection: duckdb.DuckDBPyConnection, inputs: Sequence[Table]
     connection.execute(f"create or replace temp view input_event as {' union all '.join(parts)}")
 
 
+def largest_partition_share(connection: duckdb.DuckDBPyConnection) -> float:
+    """Which share of all events lies in the partition that has the most, of the inputs that are attached."""
+    found = one_row(
+        connection,
+        'select max(n) / sum(n) from (select count(*)::double as n from input_event group by "partition")',
+    )
+    return float(found[0])
+
+
 def measured_window(connection: duckdb.DuckDBPyConnection, inputs: Sequence[Table], warmup_events: int) -> Window:
     """The window of a trial whose first `warmup_events` events of each input are left out."""
     attach_inputs(connection, inputs)

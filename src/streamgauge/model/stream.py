@@ -33,3 +33,5 @@ class Stream:
     key: str | None = None
     """The field that decides an event's partition; without it events go round robin by index."""
     papers: tuple[str, ...] = ()
+    skewed: Callable[[int, float], Source] | None = None
+    """Seed and exponent of Zipf's law over its keys, 0 for even ones → generated events."""

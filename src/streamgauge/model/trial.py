@@ -40,6 +40,8 @@ class Trial:
     """Whether malformed events are sent to a topic of their own; otherwise they are dropped."""
     sink: str | None = None
     """The store that results are written to instead of the log."""
+    key_skew: str | None = None
+    """The exponent of Zipf's law over the keys of generated events, '0' for even ones; None: as the stream has them."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
 
@@ -90,6 +92,7 @@ _FACETS: tuple[Callable[[Trial], str], ...] = (
     lambda trial: f"up to {trial.stop_after}" if trial.stop_after else "",
     _size,
     lambda trial: f"{trial.partitions} partitions" if trial.partitions > 1 else "1 partition",
+    lambda trial: "" if trial.key_skew is None else f"key skew {trial.key_skew}",
     lambda trial: trial.place,
     lambda trial: _pairs(trial.settings),
     lambda trial: _pairs(trial.parameters),

@@ -50,6 +50,7 @@ FIGURE_WORDS = {
     "heap_used_bytes_mean": "Mean heap",
     "inflated_max": "The longest that it stays inflated",
     "duplicated": "Repeated outputs",
+    "largest_partition": "Share of the largest partition",
 }
 """What a suite's page calls the figures that suites show; all others go by their name."""
 

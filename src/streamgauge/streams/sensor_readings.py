@@ -2,7 +2,8 @@
 
 Lines are those of the Intel Berkeley Research Lab: date, time, epoch, mote, °C, relative humidity in percent, lux and
 volt, with spaces between them. Behind them stands a label, which tells generated spikes of the temperature apart; a
-recorded line has none. Generated: 128 motes, each once in 31 seconds, whose temperature follows the hour of the day.
+recorded line has none. Generated: 128 motes, each once in 31 seconds, whose temperature follows the hour of the day;
+with a key skew the mote of each reading is drawn, so that some tell more often, and the epoch counts rounds of 128.
 `--data FILE` replays the laboratory's data.txt; what a line is cut off before is missing.
 """
 
@@ -20,7 +21,7 @@ import pyarrow.compute as pc
 from streamgauge.model.stream import Source, Stream
 from streamgauge.model.wire import Delimited, Field, FieldType
 from streamgauge.streams.file_query import query_file
-from streamgauge.streams.randomness import field, random_bits
+from streamgauge.streams.randomness import field, lookup_table, random_bits, zipf_weights
 from streamgauge.streams.recorded import RecordedEvents, looped
 from streamgauge.streams.schema import arrow_schema, column
 from streamgauge.streams.wire import text_of
@@ -43,6 +44,7 @@ WIRE = Delimited(" ")
 _FIRST_SECOND = 1_077_926_400
 """2004-02-28 00:00:00 UTC."""
 _MOTE_BITS = 7
+_RANK_BITS = 16
 _EPOCH_S = 31
 _MINUTES_PER_DAY = 1440
 _ONE_SPIKE_IN_BITS = 8
@@ -79,12 +81,16 @@ class SyntheticReadings:
     """Generated readings: each is a function of seed and index alone."""
 
     seed: int
+    key_skew: float | None = None
+    """Without it every mote once in an epoch; with it each reading is of a mote drawn by Zipf's law."""
 
     def block(self, start: int, count: int) -> pa.RecordBatch:
         """Events start … start+count−1."""
         epoch, place = np.divmod(np.arange(start, start + count, dtype=np.int64), 1 << _MOTE_BITS)
         # An odd factor and a shift order the motes anew in every epoch.
         mote = (place * 37 + epoch * 11) & ((1 << _MOTE_BITS) - 1)
+        if self.key_skew is not None:
+            mote = _motes_by_rank(self.key_skew)[field(random_bits(self.seed, 2, start, count), 0, _RANK_BITS)]
         bits = random_bits(self.seed, 0, start, count)
         since_epoch_us = place * (_EPOCH_S * 1_000_000) // (1 << _MOTE_BITS) + field(bits, 0, 18)
         seconds = _FIRST_SECOND + epoch * _EPOCH_S + since_epoch_us // 1_000_000
@@ -106,6 +112,11 @@ class SyntheticReadings:
         )
         date, time = _texts(seconds, since_epoch_us % 1_000_000)
         return pa.RecordBatch.from_arrays([date, time, *map(column, columns)], schema=arrow_schema(FIELDS))
+
+
+@cache
+def _motes_by_rank(exponent: float) -> npt.NDArray[np.int64]:
+    return lookup_table(zipf_weights(1 << _MOTE_BITS, exponent), _RANK_BITS).astype(np.int64)
 
 
 def _texts(seconds: npt.NDArray[np.int64], micros: npt.NDArray[np.int64]) -> tuple[pa.StringArray, pa.StringArray]:
@@ -156,5 +167,6 @@ STREAM = Stream(
     synthetic=SyntheticReadings,
     recorded=_recorded,
     key="moteid",
+    skewed=SyntheticReadings,
     papers=("BO10", "BO19"),
 )

@@ -35,6 +35,8 @@ _FEWEST_WORDS, _MOST_WORDS = 2, 4
 _PHRASE_CHANCES = (0.30, 0.40, 0.20, 0.10)
 """Chances of one, two, three and four phrases after the beginning."""
 _LANE_BEGINNINGS, _LANE_PHRASES = 30, 32
+_NATURAL_SKEW = 1.0
+"""Words of a language follow Zipf's law with about this exponent."""
 
 _GUTENBERG_START = re.compile(r"^\*\*\* ?START OF .*?\*\*\*.*\n", re.MULTILINE)
 _GUTENBERG_END = re.compile(r"^\*\*\* ?END OF ", re.MULTILINE)
@@ -44,20 +46,21 @@ _SENTENCE_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]”’»])) ")
 
 
 @cache
-def _beginnings() -> pa.StringArray:
-    return pa.array([text.capitalize() for text in _phrases(_LANE_BEGINNINGS, _BEGINNING_WIDTH)], pa.string())
+def _beginnings(exponent: float) -> pa.StringArray:
+    phrases = _phrases(_LANE_BEGINNINGS, _BEGINNING_WIDTH, exponent)
+    return pa.array([text.capitalize() for text in phrases], pa.string())
 
 
 @cache
-def _continuations() -> pa.StringArray:
+def _continuations(exponent: float) -> pa.StringArray:
     """Phrases with a space before each, and the empty text after the last."""
-    return pa.array([*(f" {text}" for text in _phrases(_LANE_PHRASES, _PHRASE_WIDTH)), ""], pa.string())
+    return pa.array([*(f" {text}" for text in _phrases(_LANE_PHRASES, _PHRASE_WIDTH, exponent)), ""], pa.string())
 
 
-def _phrases(lane: int, width: int) -> list[str]:
+def _phrases(lane: int, width: int, exponent: float) -> list[str]:
     count = 1 << width
     bits = random_bits(0, lane, 0, count)
-    word_of = lookup_table(zipf_weights(WORD_COUNT, 1.0), 16)
+    word_of = lookup_table(zipf_weights(WORD_COUNT, exponent), 16)
     places = np.stack([word_of[field(bits, 16 * place, 16)] for place in range(_MOST_WORDS)], axis=1)
     lengths = _FEWEST_WORDS + field(random_bits(0, lane + 1, 0, count), 0, 32) % (_MOST_WORDS - _FEWEST_WORDS + 1)
     vocabulary = words()
@@ -74,6 +77,8 @@ class SyntheticSentences:
     """Generated sentences: each is a function of seed and index alone."""
 
     seed: int
+    key_skew: float = _NATURAL_SKEW
+    """The exponent of Zipf's law over the words."""
 
     def block(self, start: int, count: int) -> pa.RecordBatch:
         """Events start … start+count−1."""
@@ -82,9 +87,9 @@ class SyntheticSentences:
         chosen = [field(first, 14, _PHRASE_WIDTH), field(first, 29, _PHRASE_WIDTH)]
         chosen += [field(second, 0, _PHRASE_WIDTH), field(second, 15, _PHRASE_WIDTH)]
         nothing = np.int64(1 << _PHRASE_WIDTH)
-        pieces = [_beginnings().take(column(field(first, 0, _BEGINNING_WIDTH)))]
+        pieces = [_beginnings(self.key_skew).take(column(field(first, 0, _BEGINNING_WIDTH)))]
         for place, phrase in enumerate(chosen):
-            pieces.append(_continuations().take(column(np.where(phrases > place, phrase, nothing))))
+            pieces.append(_continuations(self.key_skew).take(column(np.where(phrases > place, phrase, nothing))))
         sentence = pc.binary_join_element_wise(*pieces, ".", "")
         return pa.RecordBatch.from_arrays([sentence], schema=arrow_schema(FIELDS))
 
@@ -119,5 +124,6 @@ STREAM = Stream(
     wire=Text("sentence"),
     synthetic=SyntheticSentences,
     recorded=_recorded,
+    skewed=SyntheticSentences,
     papers=("BO1", "BO19"),
 )
