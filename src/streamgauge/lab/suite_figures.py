@@ -57,7 +57,9 @@ class SuiteFigure:
     def from_dict(values: Mapping[str, Any]) -> SuiteFigure:
         """What `as_dict` gave, also after it was stored; members of another version are left out."""
         known = {field.name for field in fields(SuiteFigure)}
-        plain = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+        plain: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
+        }
         return SuiteFigure(**{key: value for key, value in plain.items() if key in known})
 
 
