@@ -18,6 +18,18 @@ def latency(p50: float, **changes: object) -> dict[str, object]:
     return made
 
 
+def test_bursts_are_told_in_a_sentence() -> None:
+    caught = {"waiting_events": 48_000, "catch_up_s": 7.0, "burst_events_per_s": 7_200.4, "peak_events_per_s": 9_000.0}
+    assert words.burst_words({"bursts": caught}) == "48,000 events lay in the log; caught up within 7 s, at 7,200/s"
+    assert words.burst_words({"bursts": {**caught, "catch_up_s": None}}).endswith("it did not catch up under the load")
+    inflated = {"bursts": 2, "inflated_mean_s": 1.5, "inflated_max_s": 2.0}
+    assert (
+        words.burst_words({"bursts": inflated})
+        == "latency stays inflated for 1.5 s after a burst, 2 s at most (2 bursts)"
+    )
+    assert words.burst_words({"bursts": {}}) == words.burst_words({}) == ""
+
+
 def test_the_answer_ranks_engines_by_their_median_and_says_the_answers_are_right() -> None:
     said = words.answer([latency(480, engine="spark-microbatch"), latency(6)])
     assert said == (

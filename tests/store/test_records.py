@@ -41,6 +41,8 @@ def test_the_public_shape_is_the_documented_one() -> None:
                     "correct": True, "lost": 0, "duplicated": 0, "wrong": 0, "unexpected": 0, "out_of_order": 0,
                     "late": 0, "rejected": 0,
                 },
+                "bursts": {},
+                "scheduling": {},
                 "quality": {},
                 "gap": None,
             }

@@ -17,6 +17,7 @@ def suite_facts(suite: Suite) -> dict[str, Any]:
         "about": suite.about,
         "papers": list(suite.papers),
         "matrices": [matrix.name for matrix in suite.matrices],
+        "figures": [figure.title for figure in suite.figures],
         "scales": {scale.name: _at(suite, scale) for scale in (LAPTOP, QUICK, PAPER)},
     }
 

@@ -183,6 +183,8 @@ def _trial_parts(record: Record) -> list[tuple[str, Markup | None]]:
         ("Requirements (SB3)", markup.bullets(_requirement(c) for c in checks) if checks else None),
         ("Thresholds", _listing([_threshold(t) for t in record.get("thresholds") or []])),
         ("Throughput", _facts(record.get("throughput"))),
+        ("Bursts", _facts(record.get("bursts"))),
+        ("Batches that waited", _facts(record.get("scheduling"))),
         ("Publisher", _facts(record.get("publisher"))),
         *((f"Resources: {name}", _facts(figures)) for name, figures in used.items() if isinstance(figures, Mapping)),
         ("Cost of watching", _facts({k: v for k, v in used.items() if not isinstance(v, Mapping)})),

@@ -16,6 +16,7 @@ from streamgauge.report.sections import job_cpu
 from streamgauge.report.words import (
     NOTHING,
     answer,
+    burst_words,
     compared,
     in_order,
     mark,
@@ -109,6 +110,8 @@ def remarks(records: Sequence[Record]) -> list[Text]:
         found += [remark("yellow", subject, warning) for warning in record.get("warnings") or []]
         if quality_words(record):
             found.append(Text.assemble(("· ", "cyan"), (f"{subject}: ", "bold"), quality_words(record)))
+        if burst_words(record):
+            found.append(Text.assemble(("· ", "cyan"), (f"{subject}: ", "bold"), burst_words(record)))
         found += [threshold_line(subject, t) for t in record.get("thresholds") or []]
         found += [remark("red", subject, e) for e in (record.get("verdict") or {}).get("examples") or []]
     return found

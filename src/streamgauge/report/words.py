@@ -144,6 +144,20 @@ def quality_words(record: Record) -> str:
     return ", ".join(f"{name} {value:.3g}" for name, value in (record.get("quality") or {}).items())
 
 
+def burst_words(record: Record) -> str:
+    """What bursts did to a trial; empty where its load has none."""
+    found = record.get("bursts") or {}
+    if "waiting_events" in found:
+        if found.get("catch_up_s") is None:
+            return f"{count(found['waiting_events'])} events lay in the log, and it did not catch up under the load"
+        caught, rate = found["catch_up_s"], per_second(found["burst_events_per_s"])
+        return f"{count(found['waiting_events'])} events lay in the log; caught up within {caught:g} s, at {rate}"
+    if "inflated_mean_s" in found:
+        mean, most, bursts = found["inflated_mean_s"], found["inflated_max_s"], found["bursts"]
+        return f"latency stays inflated for {mean:.1f} s after a burst, {most:g} s at most ({bursts} bursts)"
+    return ""
+
+
 def answer(records: Sequence[Record]) -> str:
     """The run in one sentence: what each engine did, and whether the answers were right."""
     if not records:

@@ -110,6 +110,8 @@ def _public_trial(record: Mapping[str, Any]) -> dict[str, Any]:
         "output_latency_ms": _chosen(record["output_latency_ms"], QUANTILE_KEYS),
         "throughput": _chosen(record["throughput"], ("events_per_s", "p5_events_per_s", "mb_per_s")),
         "verdict": _chosen(record["verdict"], ("correct", *VERDICT_COUNTS, "late", "rejected")),
+        "bursts": record.get("bursts", {}),
+        "scheduling": record.get("scheduling", {}),
         "quality": record.get("quality", {}),
         "gap": record["gap"],
     }
