@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from streamgauge.lab.suite import QUICK
+from streamgauge.lab.suite_file import FOLDER, read_suite
 from streamgauge.report import write_report
 from streamgauge.store import StoredRun
 from tests.report.sample_run import record, store_sample, tables
+from tests.report.suite_run import store_suite
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -55,6 +58,26 @@ def test_the_page_is_drawn_without_error_or_overflow(browser: Any, page_path: Pa
             assert box["x"] + box["width"] <= width
         page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+    finally:
+        context.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", ["knobs", "ospbench-latency", "ospbench-startup-burst"])
+def test_the_page_of_a_suite_is_drawn_and_its_trials_when_opened(
+    browser: Any, tmp_path: Path, name: str, width: int
+) -> None:
+    path = write_report(StoredRun.open(store_suite(tmp_path, read_suite(FOLDER / f"{name}.toml"), QUICK)))
+    context = browser.new_context(viewport={"width": width, "height": 900}, offline=True)
+    try:
+        page, complaints = opened(context, path)
+        drawn = page.locator("[data-drawn] > .plot-container").count()
+        assert 0 < drawn < page.locator("[data-figure]").count(), "what is folded is not drawn yet"
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+        page.wait_for_function("document.querySelectorAll('[data-figure]:not([data-drawn])').length === 0")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert complaints == []
     finally:
         context.close()
 
