@@ -53,8 +53,9 @@ class Point:
         return Measured(statistics.median(values), interval.mean - half, interval.mean + half, len(values))
 
     def held(self) -> bool:
-        """Whether a repeat ran to its end, was valid and right, and kept every threshold."""
-        return any(all(t["ok"] for t in r.get("thresholds") or []) for r in self.group.ranked)
+        """Whether most repeats ran to their end, were valid and right, and kept every threshold."""
+        kept = sum(not _broken(record) for record in self.group.ranked)
+        return 2 * kept > len(self.group.records)
 
     def why_not(self, figure: Figure | None = None) -> tuple[str, str]:
         """Why it shows nothing: in a word, and in full."""
@@ -68,10 +69,21 @@ class Point:
             if wrong:
                 return "wrong", "the answer is wrong"
             return "not valid", "; ".join(dict.fromkeys(w for r in self.group.records for w in _invalid(r)))
-        broken = [t["text"].partition(" ")[2] for t in first.get("thresholds") or [] if not t["ok"]]
         if figure is None:
-            return "broken", "; ".join(broken) or "no repeat held"
+            broken = in_order(words for record in self.group.records for words in [*_broken(record), *_against(record)])
+            return "broken", "; ".join(broken) or "it held"
         return "none", figure.why_missing(first)
+
+
+def _broken(record: Record) -> list[str]:
+    """The thresholds that it did not keep, with what was seen."""
+    return [t["text"].partition(" ")[2] for t in record.get("thresholds") or [] if not t["ok"]]
+
+
+def _against(record: Record) -> Sequence[str]:
+    if not measured(record):
+        return [why_not_measured(record) or "it has no figures"]
+    return [*(record.get("invalid_reasons") or []), *(["the answer is wrong"] if correct(record) is False else [])]
 
 
 def _invalid(record: Record) -> Sequence[str]:
@@ -79,11 +91,13 @@ def _invalid(record: Record) -> Sequence[str]:
 
 
 def points_of(records: Sequence[Record], figure: SuiteFigure) -> list[Point]:
-    """The points of a figure: a trial that several of its matrices ask for is a point of each."""
+    """The points of a figure: a trial that several of its matrices ask for is a point of each, or of the baseline."""
     found = []
     for group in groups(records):
         asked = in_order(name for record in group.records for name in record.get("matrices") or [""])
         chosen = [name for name in asked if name in figure.matrices] if figure.matrices else asked[:1]
+        if figure.against in chosen:
+            chosen = [figure.against]
         found += [Point(group, name) for name in chosen]
     return found
 
