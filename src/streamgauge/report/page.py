@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.measure.repeats import groups
-from streamgauge.report import characterisations, charts, drawing, sections
+from streamgauge.report import characterisations, charts, drawing, findings, sections
 from streamgauge.report.drawing import DrawnTrial, Figure
+from streamgauge.report.grids import page_grid
 from streamgauge.report.markup import Markup, bullets, element, embedded_json, facts, joined
 from streamgauge.report.words import answer, compared, in_order
 
@@ -84,6 +85,7 @@ def _parts(
     found: list[tuple[str, str, Markup | None]] = [
         ("summary", "Summary", joined([_figures("glance", glance), sections.summary(compared(records), colours)])),
         ("repeats", "Repeats", _repeats(grouped, colours)),
+        *_findings(run, records, colours),
         ("not-run", "What could not be run", sections.not_run(records, colours)),
         ("problems", "What could not be read", bullets(problems) if problems else None),
     ]
@@ -93,6 +95,19 @@ def _parts(
     details = joined(sections.trial(number, record, colours) for number, record in enumerate(records, 1))
     found.append(("trials", "Trials in detail", details if records else None))
     found.append(("run", "The run and its machine", _run_facts(run)))
+    return found
+
+
+def _findings(
+    run: Mapping[str, Any], records: Sequence[Mapping[str, Any]], colours: dict[str, str]
+) -> list[tuple[str, str, Markup | None]]:
+    """A part for each further table; that of the components begins with its chart."""
+    found: list[tuple[str, str, Markup | None]] = []
+    for grid in findings.grids(run, records):
+        identity = grid.heading.lower().replace(" ", "-")
+        drawn = drawing.component_figures(compared(records)) if grid.heading == findings.COMPONENTS_HEADING else []
+        chart = [_figures(identity, drawn)] if drawn else []
+        found.append((identity, grid.heading, joined([*chart, page_grid(grid, colours)])))
     return found
 
 
