@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamgauge.measure.latency import Answer, measure_latencies
+from streamgauge.measure.answering import Answer, answering
+from streamgauge.measure.latency import MOST_SLOTS, measure_latencies
 from streamgauge.measure.window import measured_window
 from streamgauge.model import LatestPerKey, PerEvent, UserError
 from tests.measure.small_trial import events_of, outputs_of
@@ -19,9 +20,10 @@ def touches_of(rows: list[tuple]) -> pa.Table:
     return pa.table([list(column) for column in zip(*rows, strict=True)], schema=schema)
 
 
-def latencies(connection, events, answers, warmup_events=0, **more):
+def latencies(connection, events, answers, warmup_events=0, max_rows=1_000, **more):
     window = measured_window(connection, [events], warmup_events)
-    return measure_latencies(connection, [events], answers, window, **more)
+    with answering(connection, [events], answers, max_rows) as answered:
+        return measure_latencies(connection, answered, window, **more)
 
 
 def samples_of(found, kind: str) -> list[tuple[int, int]]:
@@ -73,6 +75,41 @@ def test_beyond_the_limit_only_counts_are_kept(connection) -> None:
     assert not found.samples_kept
     assert found.event.n == 5
     assert latencies(connection, events, [Answer(outputs, PER_EVENT)], max_samples=10).samples_kept
+
+
+def test_a_sample_that_is_too_large_never_becomes_rows(connection) -> None:
+    """Neither the answered events nor the samples are made tables, and the figures are the same."""
+    events = events_of([(0, i, 1000 + i, 1000.0 + i) for i in range(200)])
+    outputs = outputs_of([(1010 + 3 * i, 1000 + i, 0, i, "w") for i in range(200)])
+    answers = [Answer(outputs, PER_KEY, touches_of([(0, i, "w") for i in range(200)]))]
+    window = measured_window(connection, [events], 50)
+    with answering(connection, [events], answers, max_rows=199) as answered:
+        assert connection.execute("select count(*) from duckdb_tables()").fetchone() == (0,)
+        counted = measure_latencies(connection, answered, window, max_samples=10)
+        assert connection.execute("select count(*) from duckdb_tables()").fetchone() == (0,)
+    with answering(connection, [events], answers, max_rows=200):
+        assert connection.execute("select count(*) from duckdb_tables()").fetchone() == (1,)
+    kept = latencies(connection, events, answers, warmup_events=50)
+    assert counted.samples is None and len(kept.samples) == 450
+    assert counted.counts == kept.counts
+    assert (counted.event, counted.first_third_p50_ms, counted.last_third_p50_ms) == (
+        kept.event,
+        kept.first_third_p50_ms,
+        kept.last_third_p50_ms,
+    )
+
+
+def test_the_counts_of_a_long_trial_have_no_more_slots_than_is_stated(connection) -> None:
+    """Two days at one event a minute: every event in the counts, in slots of 48 s."""
+    minutes = 2 * 24 * 60
+    events = events_of([(0, i, 60_000 * i, None) for i in range(minutes)])
+    outputs = outputs_of([(60_000 * i + 7, 60_000 * i, 0, i, "w") for i in range(minutes)])
+    found = latencies(connection, events, [Answer(outputs, PER_EVENT)], max_samples=0)
+    mine = [r for r in found.counts.to_pylist() if r["kind"] == "event"]
+    assert sum(r["count"] for r in mine) == minutes
+    assert {r["second"] % 48 for r in mine} == {0}
+    assert max(r["second"] for r in mine) // 48 < MOST_SLOTS
+    assert (mine[0]["second"], mine[1]["second"], mine[-1]["second"]) == (0, 48, (minutes - 1) * 60 // 48 * 48)
 
 
 def test_an_event_is_answered_by_the_first_output_of_its_key_that_includes_it(connection) -> None:

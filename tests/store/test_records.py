@@ -36,10 +36,12 @@ def test_the_public_shape_is_the_documented_one() -> None:
                 "valid": True,
                 "latency_ms": LATENCY,
                 "output_latency_ms": LATENCY,
+                "components": None,
+                "durability": None,
                 "throughput": {"events_per_s": 500.0, "p5_events_per_s": 480.0, "mb_per_s": 0.03},
                 "verdict": {
                     "correct": True, "lost": 0, "duplicated": 0, "wrong": 0, "unexpected": 0, "out_of_order": 0,
-                    "late": 0, "rejected": 0,
+                    "late": 0, "rejected": 0, "digest": "", "expected_digest": "",
                 },
                 "bursts": {},
                 "scheduling": {},

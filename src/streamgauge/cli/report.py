@@ -26,7 +26,8 @@ def report(
     """Rebuild the HTML report of a stored run from its samples; its path is the last line."""
     from streamgauge.report import write_report
     from streamgauge.report.characterisations import print_characterisation
-    from streamgauge.report.tables import print_summary
+    from streamgauge.report.findings import console_tables
+    from streamgauge.report.tables import console, print_summary
     from streamgauge.store import RunStore
 
     stored = RunStore(out).open(run or "latest")
@@ -34,7 +35,8 @@ def report(
     if stored.characterisation is not None:
         print_characterisation(stored.characterisation)
     if stored.characterisation is None or stored.trials or stored.problems:
-        print_summary(stored.trials, stored.problems)
+        further = console_tables(stored.run, stored.trials, console().width)
+        print_summary(stored.trials, stored.problems, further=further)
     print(path)
 
 

@@ -264,15 +264,20 @@ def _done(work: Work, dry_run: bool, as_json: bool) -> int:
 
         with progress() as listener:
             outcome = work.conduct(listener)
-        path = write_report(StoredRun.open(outcome.path))
+        stored = StoredRun.open(outcome.path)
+        path = write_report(stored)
+    from streamgauge.report import findings
+
     if as_json:
         from streamgauge.store import public_json
 
-        print(json.dumps(public_json({"run": outcome.run}, outcome.records)))
+        shown = public_json({"run": outcome.run}, outcome.records)
+        print(json.dumps({**shown, **findings.as_json(stored.run, outcome.records)}))
     else:
-        from streamgauge.report.tables import print_summary
+        from streamgauge.report.tables import console, print_summary
 
-        print_summary(outcome.records)
+        further = findings.console_tables(stored.run, outcome.records, console().width)
+        print_summary(outcome.records, further=further)
         print(path)
     return outcome.exit_code
 

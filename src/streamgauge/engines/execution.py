@@ -70,6 +70,11 @@ class ExecutableEngine(Engine, Protocol):
         """Settings for a discarded pass, in which what is rare in a trial, such as a checkpoint, must happen too."""
         ...
 
+    @property
+    def holds_slots(self) -> bool:
+        """Whether its tasks stay and take events as they come, instead of taking what is there batch by batch."""
+        ...
+
     def knows(self, setting: str) -> bool:
         """Whether this engine has a setting of that name."""
         ...

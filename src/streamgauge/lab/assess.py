@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,17 @@ import pyarrow.parquet as pq
 from streamgauge.engines import get_engine
 from streamgauge.lab.conduct import Conducted, Conductor, Phase
 from streamgauge.lab.dead_letters import judge_dead_letters
+from streamgauge.lab.latency_parts import components_of
 from streamgauge.lab.published_events import Published, write_events
 from streamgauge.load import parse_load
 from streamgauge.load.burst import BurstLoad
 from streamgauge.load.bursts import BurstsLoad
 from streamgauge.load.specification import PublisherResult
 from streamgauge.log.reading import ReadBack, read_append_times
+from streamgauge.measure.answering import Answer, answering
 from streamgauge.measure.bursts import catching_up, inflation, scheduling_delay
-from streamgauge.measure.latency import Answer, Latencies, measure_latencies
+from streamgauge.measure.durability import measure_durability
+from streamgauge.measure.latency import Latencies, measure_latencies
 from streamgauge.measure.requirements import check_requirements
 from streamgauge.measure.resources import summarise_resources
 from streamgauge.measure.throughput import Throughput, measure_throughput
@@ -32,6 +35,7 @@ from streamgauge.places import parse_place
 from streamgauge.store.tables import attach, detach, quoted
 from streamgauge.streams.reference import open_source
 from streamgauge.verify.decode import decode_outputs
+from streamgauge.verify.digest import together
 from streamgauge.verify.events import Events
 from streamgauge.verify.verdict import judge
 
@@ -66,7 +70,9 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         window = measured_window(connection, list(files.values()), trial.warmup_events)
         largest = largest_partition_share(connection)
         answers = [each.answer for each in judged]
-        latencies = measure_latencies(connection, list(files.values()), answers, window)
+        with answering(connection, list(files.values()), answers) as answered:
+            latencies = measure_latencies(connection, answered, window)
+            components = components_of(conductor, done, connection, answered, window)
         place = parse_place(trial.place)
         throughput = measure_throughput(
             connection,
@@ -80,9 +86,13 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
             connection, done.resources, throughput.start_ms, _last_ms(done, throughput), place.cores
         )
     validity = _validity(trial, done, in_log, latencies)
-    verdict = _together([*(each.verdict for each in judged), letters])
+    verdict = _together([each.verdict for each in judged], letters, [each.answer.stage for each in judged])
     figures = {
         **_latency_figures(latencies),
+        "components": components,
+        "durability": measure_durability(
+            throughput.table, done.resources, window, verdict, start_ms=throughput.start_ms
+        ).as_dict(),
         "measured_events": window.events,
         "throughput": throughput.as_dict(),
         "bursts": _bursts(trial, latencies, throughput),
@@ -158,7 +168,8 @@ def _judge(conductor: Conductor, done: Conducted, output: Output, events: Events
         ordered=done.application.order != "free",
         undecodable=decoded.undecodable,
     )
-    return _Judged(Answer(decoded.path, output.matching, expected.touches), verdict, expected.quality)
+    answer = Answer(decoded.path, output.matching, expected.touches, output.stage)
+    return _Judged(answer, verdict, expected.quality)
 
 
 def _expected(conductor: Conductor, done: Conducted, output: Output, events: Events) -> Expected:
@@ -260,8 +271,9 @@ def _publisher_figure(result: PublisherResult) -> dict[str, Any]:
     }
 
 
-def _together(verdicts: list[Verdict]) -> Verdict:
-    first, *rest = verdicts
+def _together(answers: Sequence[Verdict], letters: Verdict, stages: Sequence[str]) -> Verdict:
+    """One verdict of a trial: counts added up, and a digest of all answers; dead letters are no part of the answer."""
+    first, *rest = [*answers, letters]
     for other in rest:
         first = replace(
             first,
@@ -273,7 +285,11 @@ def _together(verdicts: list[Verdict]) -> Verdict:
                 )
             },
         )
-    return first
+    return replace(
+        first,
+        digest=together({stage: each.digest for stage, each in zip(stages, answers, strict=True)}),
+        expected_digest=together({stage: each.expected_digest for stage, each in zip(stages, answers, strict=True)}),
+    )
 
 
 def _last_ms(done: Conducted, throughput: Throughput) -> int:

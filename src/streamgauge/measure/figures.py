@@ -12,6 +12,9 @@ from streamgauge.model.errors import unknown
 Unit = Literal["ms", "s", "per_s", "mb_per_s", "%", "bytes", "bytes_per_s", "count"]
 Better = Literal["less", "more"]
 
+COMPONENTS = ("outside", "batch_wait", "scheduling", "processing", "transmission")
+"""What event latency is made of, in the order in which an event meets it."""
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -117,12 +120,26 @@ def _resources() -> list[Figure]:
     ]
 
 
+def _components() -> list[Figure]:
+    names = {"outside_wait": "outside", **{n: n for n in COMPONENTS if n != "outside"}}
+    return [Figure(name, ("components", f"{stored}_ms"), "ms") for name, stored in names.items()]
+
+
+def _durability() -> list[Figure]:
+    return [
+        Figure("durability", ("durability", "index"), "%", "more", words=("more", "less")),
+        Figure("reprocessed", ("durability", "reprocessed"), "count", better=None),
+        Figure("memory_rise", ("durability", "memory_rise_bytes"), "bytes", better=None),
+    ]
+
+
 def _verdicts() -> list[Figure]:
     names = ("lost", "wrong", "unexpected", "duplicated", "out_of_order", "late", "rejected")
     return [Figure(name, ("verdict", name), "count", better=None) for name in names]
 
 
-FIGURES = {each.name: each for each in (*_latencies(), *_throughputs(), *_bursts(), *_resources(), *_verdicts())}
+_FAMILIES = (_latencies, _components, _throughputs, _bursts, _resources, _durability, _verdicts)
+FIGURES = {each.name: each for family in _FAMILIES for each in family()}
 """Every figure by its name, as thresholds, comparisons and histories spell it."""
 
 

@@ -27,6 +27,10 @@ class Verdict:
     duplicates_allowed: bool = False
     examples: tuple[str, ...] = ()
     """A few differences in words, so that a person can start looking."""
+    digest: str = ""
+    """A short name of the whole answer: the same for the same answer, whatever its order and repeats."""
+    expected_digest: str = ""
+    """The same of the oracle's answer."""
 
     @property
     def correct(self) -> bool:

@@ -57,6 +57,14 @@ class Bar:
     half: float = 0.0
 
 
+@dataclass(frozen=True)
+class Stack:
+    """One row of a stacked chart: milliseconds by what they were spent on, in order."""
+
+    label: str
+    parts: dict[str, float]
+
+
 def engine_colours(engines: Iterable[str]) -> dict[str, str]:
     """One colour per engine; the engines of this project keep theirs on every page."""
     found = {e: PALETTE[KNOWN.index(e)] for e in engines if e in KNOWN}
@@ -146,6 +154,28 @@ def rate_chart(bars: Sequence[Bar], colours: dict[str, str]) -> dict[str, Any]:
     ]
     figure = framed(data, x="events per second", y="", y_axis={"type": "category", "showgrid": False})
     figure["layout"].update(height=80 + 46 * max(1, len(bars)), showlegend=False, hovermode="closest", barmode="stack")
+    figure["layout"]["yaxis"].update(categoryorder="array", categoryarray=labels[::-1], title=None)
+    figure["layout"]["xaxis"]["rangemode"] = "tozero"
+    return figure
+
+
+def stack_chart(stacks: Sequence[Stack]) -> dict[str, Any]:
+    """Milliseconds as horizontal bars, what they were spent on end to end."""
+    labels = [row_label(s.label) for s in stacks]
+    data = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": escaped(part),
+            "x": [round(s.parts[part], 2) for s in stacks],
+            "y": labels,
+            "marker": {"color": PALETTE[number % len(PALETTE)]},
+            "hovertemplate": "%{x:,.1f} ms<extra>" + escaped(part) + "</extra>",
+        }
+        for number, part in enumerate(dict.fromkeys(part for s in stacks for part in s.parts))
+    ]
+    figure = framed(data, x="milliseconds", y="", y_axis={"type": "category", "showgrid": False})
+    figure["layout"].update(height=130 + 46 * max(1, len(stacks)), hovermode="closest", barmode="stack")
     figure["layout"]["yaxis"].update(categoryorder="array", categoryarray=labels[::-1], title=None)
     figure["layout"]["xaxis"]["rangemode"] = "tozero"
     return figure

@@ -9,7 +9,8 @@ from typing import Any
 from streamgauge.measure.repeats import Group
 from streamgauge.measure.validity import Record, measured
 from streamgauge.report import charts, series
-from streamgauge.report.charts import Bar, Reach, Trace
+from streamgauge.report.charts import Bar, Reach, Stack, Trace
+from streamgauge.report.findings import COMPONENT_WORDS, taken_apart
 from streamgauge.report.words import preloaded, rate_of
 
 
@@ -101,6 +102,21 @@ def overview(groups: Sequence[Group], colours: dict[str, str], floor_ms: float |
         figure = charts.rate_chart([_bar(label, g) for label, g in drained], colours)
         found.append(Figure("Drain rate at a glance", caption, figure))
     return found
+
+
+def component_figures(records: Sequence[Record]) -> list[Figure]:
+    """Mean event latency of each trial, component by component; nothing where no trial has them."""
+    known = taken_apart(records)
+    if not known:
+        return []
+    stacks = [
+        Stack(label, {words: record["components"][f"{name}_ms"] for name, words in COMPONENT_WORDS.items()})
+        for label, record in zip(_labels([Group((r,)) for r in known]), known, strict=True)
+    ]
+    caption = (
+        "Mean event latency of each trial, by what the time was spent on, in the order in which an event meets it."
+    )
+    return [Figure("What latency is made of", caption, charts.stack_chart(stacks))]
 
 
 def _reach(label: str, group: Group) -> Reach:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.measure.repeats import groups
-from streamgauge.report import characterisations, charts, drawing, search_chart, sections, suite_page
+from streamgauge.report import characterisations, charts, drawing, findings, search_chart, sections, suite_page
 from streamgauge.report.drawing import DrawnTrial, Figure
+from streamgauge.report.grids import page_grid
 from streamgauge.report.markup import Markup, bullets, element, embedded_json, facts, joined
 from streamgauge.report.probes import found_words
 from streamgauge.report.words import answer, compared, in_order
@@ -89,6 +90,7 @@ def _parts(
         ("search", "The search", _search(run)),
         ("summary", "Summary", joined([_figures("glance", glance), sections.summary(compared(records), colours)])),
         ("repeats", "Repeats", _repeats(grouped, colours)),
+        *_findings(run, records, colours),
         ("not-run", "What could not be run", sections.not_run(records, colours)),
         ("problems", "What could not be read", bullets(problems) if problems else None),
         *_trial_charts(trials, colours, folded=bool(run.get("suite") or run.get("search"))),
@@ -124,6 +126,19 @@ def _search(run: Mapping[str, Any]) -> Markup | None:
     charted = [Figure(*each) for each in search_chart.charts_of(found)]
     words = element("p", found_words(found))
     return joined([words, _figures("search", charted), search_chart.probe_table(found["probes"])])
+
+
+def _findings(
+    run: Mapping[str, Any], records: Sequence[Mapping[str, Any]], colours: dict[str, str]
+) -> list[tuple[str, str, Markup | None]]:
+    """A part for each further table; that of the components begins with its chart."""
+    found: list[tuple[str, str, Markup | None]] = []
+    for grid in findings.grids(run, records):
+        identity = grid.heading.lower().replace(" ", "-")
+        drawn = drawing.component_figures(compared(records)) if grid.heading == findings.COMPONENTS_HEADING else []
+        chart = [_figures(identity, drawn)] if drawn else []
+        found.append((identity, grid.heading, joined([*chart, page_grid(grid, colours)])))
+    return found
 
 
 def _repeats(grouped: Any, colours: dict[str, str]) -> Markup | None:

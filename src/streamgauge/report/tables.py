@@ -28,7 +28,7 @@ from streamgauge.report.words import (
     verdict_words,
 )
 
-_PLAIN_WIDTH = 200
+PLAIN_WIDTH = 200
 Say = Callable[[Record], str]
 
 
@@ -47,7 +47,7 @@ _NEEDS_WIDTH = {"job CPU": 118, "max": 98, "p95": 89}
 def console(stream: TextIO | None = None) -> Console:
     """A console on the stream (stdout unless told); one that is no terminal is wide enough to cut nothing."""
     out = stream or sys.stdout
-    return Console(file=out, width=None if out.isatty() else _PLAIN_WIDTH, highlight=False, soft_wrap=not out.isatty())
+    return Console(file=out, width=None if out.isatty() else PLAIN_WIDTH, highlight=False, soft_wrap=not out.isatty())
 
 
 def plain_table(title: str = "") -> Table:
@@ -55,7 +55,7 @@ def plain_table(title: str = "") -> Table:
     return Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, title_style="bold")
 
 
-def summary_table(records: Sequence[Record], width: int = _PLAIN_WIDTH) -> Table:
+def summary_table(records: Sequence[Record], width: int = PLAIN_WIDTH) -> Table:
     """One row per trial, like the page's summary; a load that all share stands in the title.
 
     A narrow console does without the figures that the page also has: first the CPU, then max, then p95.
@@ -130,11 +130,18 @@ def requirements(records: Sequence[Record]) -> list[Text]:
     return found
 
 
-def print_summary(records: Sequence[Record], problems: Sequence[str] = (), stream: TextIO | None = None) -> None:
-    """The table, the remarks, what could not be read, and the one-sentence answer."""
+def print_summary(
+    records: Sequence[Record],
+    problems: Sequence[str] = (),
+    stream: TextIO | None = None,
+    further: Sequence[Table] = (),
+) -> None:
+    """The table, further ones, the remarks, what could not be read, and the one-sentence answer."""
     out = console(stream)
     if records:
         out.print(summary_table(records, out.width))
+    for table in further:
+        out.print(table)
     for line in [*requirements(records), *remarks(records)]:
         out.print(line)
     for problem in problems:

@@ -12,6 +12,7 @@ from streamgauge.store.files import plain
 SCHEMA = 1
 STATUSES = ("done", "gap", "failed")
 QUANTILE_KEYS = ("n", "mean", "p50", "p95", "p99", "p99.9", "p99.999", "max")
+DIGESTS = ("digest", "expected_digest")
 VERDICT_COUNTS = ("lost", "duplicated", "wrong", "unexpected", "out_of_order")
 
 Record = dict[str, Any]
@@ -28,6 +29,8 @@ _EMPTY: Mapping[str, Any] = {
     "latency_ms": None,
     "output_latency_ms": None,
     "due_latency_ms": None,
+    "components": None,
+    "durability": None,
     "throughput": None,
     "bursts": {},
     "scheduling": {},
@@ -108,8 +111,10 @@ def _public_trial(record: Mapping[str, Any]) -> dict[str, Any]:
         **{name: record[name] for name in ("application", "engine", "load", "seed", "events", "valid")},
         "latency_ms": _chosen(record["latency_ms"], QUANTILE_KEYS),
         "output_latency_ms": _chosen(record["output_latency_ms"], QUANTILE_KEYS),
+        "components": record.get("components"),
+        "durability": record.get("durability"),
         "throughput": _chosen(record["throughput"], ("events_per_s", "p5_events_per_s", "mb_per_s")),
-        "verdict": _chosen(record["verdict"], ("correct", *VERDICT_COUNTS, "late", "rejected")),
+        "verdict": _chosen(record["verdict"], ("correct", *VERDICT_COUNTS, "late", "rejected", *DIGESTS)),
         "bursts": record.get("bursts", {}),
         "scheduling": record.get("scheduling", {}),
         "quality": record.get("quality", {}),

@@ -15,12 +15,12 @@ from streamgauge.verify.differences import EXAMPLES, Differences, first_row, in_
 _INEXACT = ("DOUBLE", "FLOAT", "DECIMAL")
 # Columns that begin with two underscores are ours; the others are the application's.
 # A key lives in one output partition, so its outputs are in order by (partition, offset); 2^44 offsets fit beside it.
-_POSITION = '(o."partition"::bigint << 44) + o."offset"'
+POSITION = '(o."partition"::bigint << 44) + o."offset"'
 _RIGHT = "__key is not null and not __wrong"
 
 
 @dataclass(frozen=True)
-class _Column:
+class ValueColumn:
     """One value column in SQL: how it moves, and what 'same' and 'before' mean for it."""
 
     name: str
@@ -50,17 +50,22 @@ class _Column:
         return f"{'max' if self.change == 'rises' else 'min'}({quoted(self.name)}) over earlier"
 
 
+def value_columns(connection: duckdb.DuckDBPyConnection, matching: LatestPerKey) -> list[ValueColumn]:
+    """The matching's value columns in the types of `expected_answer`."""
+    types = column_types(connection, "expected_answer")
+    return [
+        ValueColumn(name, change, matching.relative_tolerance if types[name].startswith(_INEXACT) else None)
+        for name, change in matching.values.items()
+    ]
+
+
 def compare(connection: duckdb.DuckDBPyConnection, matching: LatestPerKey, *, restarted: bool) -> Differences:
     """Differences of `outputs_seen` from `expected_answer`; each output counts under one word.
 
     Between the values on the way only those can be told wrong that lie beyond the final one in a column that rises or
     falls; a column of `any` is checked where the key's outputs end.
     """
-    types = column_types(connection, "expected_answer")
-    values = [
-        _Column(name, change, matching.relative_tolerance if types[name].startswith(_INEXACT) else None)
-        for name, change in matching.values.items()
-    ]
+    values = value_columns(connection, matching)
     _refuse_repeated_keys(connection, matching)
     _collect_seen(connection, matching, values)
     unexpected, wrong = first_row(
@@ -86,7 +91,7 @@ def _refuse_repeated_keys(connection: duckdb.DuckDBPyConnection, matching: Lates
         )
 
 
-def _collect_seen(connection: duckdb.DuckDBPyConnection, matching: LatestPerKey, values: list[_Column]) -> None:
+def _collect_seen(connection: duckdb.DuckDBPyConnection, matching: LatestPerKey, values: list[ValueColumn]) -> None:
     connection.execute(
         "create or replace temp table expected_key as select row_number() over () as __key, * from expected_answer"
     )
@@ -99,7 +104,7 @@ def _collect_seen(connection: duckdb.DuckDBPyConnection, matching: LatestPerKey,
     connection.execute(
         f"""
         create or replace temp table key_output as
-        select e.__key, {_POSITION} as __position, {columns(matching.key, "o")}{_also(names, "o")},
+        select e.__key, {POSITION} as __position, {columns(matching.key, "o")}{_also(names, "o")},
                hash({columns(names, "o") or "0"}) as __values,
                o.origin_partition, o.origin_offset, o.origin_ordinal,
                e.__key is not null and ({beyond or "false"}) as __wrong,
@@ -124,7 +129,7 @@ def _lost_keys(matching: LatestPerKey) -> str:
 
 
 def _order(
-    connection: duckdb.DuckDBPyConnection, matching: LatestPerKey, values: list[_Column], restarted: bool
+    connection: duckdb.DuckDBPyConnection, matching: LatestPerKey, values: list[ValueColumn], restarted: bool
 ) -> tuple[int, int, dict[str, list[str]]]:
     """Counts of repeated and of out-of-order outputs among the right ones, with examples."""
     (repeats,) = first_row(
@@ -170,7 +175,7 @@ def _regressed_in_words(
     ]
 
 
-def _collect_regressed(connection: duckdb.DuckDBPyConnection, directed: list[_Column]) -> None:
+def _collect_regressed(connection: duckdb.DuckDBPyConnection, directed: list[ValueColumn]) -> None:
     """Right outputs that lie behind an earlier one of their key, and all right outputs of such keys."""
     furthest = ", ".join(f"{value.furthest_so_far()} as {quoted('furthest ' + value.name)}" for value in directed)
     behind = {value.name: value.before(quoted(value.name), quoted("furthest " + value.name)) for value in directed}
@@ -192,7 +197,7 @@ def _collect_regressed(connection: duckdb.DuckDBPyConnection, directed: list[_Co
     )
 
 
-def _seen_before(directed: list[_Column], restarted: bool) -> str:
+def _seen_before(directed: list[ValueColumn], restarted: bool) -> str:
     """SQL: the regressed output `r` repeats what its key had emitted.
 
     After a restart the inputs of a key may interleave differently, so that only a column by itself (a count) comes

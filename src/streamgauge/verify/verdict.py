@@ -12,6 +12,7 @@ from streamgauge.store.tables import Table, attach, column_types, detach
 from streamgauge.verify import latest_per_key, per_event
 from streamgauge.verify.decode import ENVELOPE, matched_columns
 from streamgauge.verify.differences import first_row, pick_examples
+from streamgauge.verify.digest import digests
 
 
 def judge(
@@ -43,6 +44,8 @@ def judge(
         found = per_event.compare(connection, matching, ordered=ordered)
     else:
         found = latest_per_key.compare(connection, matching, restarted=restarts > 0)
+    repeated = found.duplicated + found.wrong + found.unexpected > 0
+    digest, expected_digest = digests(connection, matching, repeated=repeated)
     connection.execute("drop table expected_answer")
     detach(connection, "outputs_seen")
     detach(connection, "expected_rows")
@@ -61,6 +64,8 @@ def judge(
         restarts=restarts,
         duplicates_allowed=duplicates_allowed(guarantee, restarts),
         examples=pick_examples(examples),
+        digest=digest,
+        expected_digest=expected_digest,
     )
 
 
