@@ -82,3 +82,12 @@ def test_resources_are_placed_in_time_and_missing_ones_are_not_drawn() -> None:
     assert line.y.tolist() == [0.5, 1.5]
     assert series.resource_over_time(table, "job", "heap_used_bytes", 1000).empty
     assert series.resource_over_time(table, "publisher", "cpu_cores", 1000).empty
+
+
+def test_a_slot_without_an_answer_is_not_available() -> None:
+    # Fifteen seconds of input; nothing is answered in seconds 5 to 9 while events wait.
+    came, answered = [10] * 15, [9] * 5 + [0] * 5 + [21] * 5
+    found = series.availability_over_time(pa.table({"in_events": came, "consumed_events": answered}))
+    assert found.x.tolist() == [0, 5, 10, 15]
+    assert found.y.tolist() == [1, 0, 1, 1]
+    assert series.availability_over_time(pa.table({"in_events": [0], "consumed_events": [0]})).empty

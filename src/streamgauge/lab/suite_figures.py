@@ -20,7 +20,7 @@ KINDS = {
     "largest": "the largest x that held, a row for each of `by`",
     "over-time": "y second by second, a chart for each of `each`",
 }
-TIMELINES = ("latency", "throughput", "input-output", "cpu", "memory")
+TIMELINES = ("latency", "throughput", "input-output", "availability", "cpu", "memory")
 """What can be drawn over time."""
 NEEDED = {
     **dict.fromkeys(("lines", "bars", "grid"), ("x", "y", "by")),

@@ -108,6 +108,16 @@ def throughput_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict[s
     )
 
 
+def availability_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict[str, Any]:
+    """Whether the service was available, in steps."""
+    data = [_scatter(t, colours, t.line.y, "%{text}") for t in traces if not t.line.empty]
+    for each in data:
+        each["line"] = {**each["line"], "shape": "hv"}
+        each["text"] = ["available" if y else "not available" for y in each["y"]]
+    axis = {"range": [-0.1, 1.1], "tickvals": [0, 1], "ticktext": ["not there", "there"]}
+    return framed(data, x="seconds since the first measured event", y="", y_axis=axis)
+
+
 def cpu_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict[str, Any]:
     """Cores in use over time."""
     data = [_scatter(t, colours, t.line.y, "%{y:.2f} cores") for t in traces if not t.line.empty]

@@ -81,7 +81,7 @@ def section_figures(section: Section, colours: dict[str, str]) -> list[Figure]:
 
 
 def timeline(name: str, section: Section, colours: dict[str, str]) -> Figure:
-    """One thing over the time of a section's trials: latency, throughput, input-output, cpu or memory."""
+    """One thing over the time of a section's trials: latency, throughput, input-output, availability, cpu or memory."""
     heading, caption, traces, chart = _TIMELINES[name]
     return Figure(heading, caption, chart(list(traces(section)), colours))
 
@@ -167,6 +167,11 @@ def _input_output_traces(section: Section) -> Iterable[Trace]:
             yield _trace(engine, f"{engine} {words}", line, first, dash)
 
 
+def _availability_traces(section: Section) -> Iterable[Trace]:
+    for trial, engine, first in _with_table(section, "throughput"):
+        yield _trace(engine, engine, series.availability_over_time(trial.tables["throughput"]), first)
+
+
 def _cpu_traces(section: Section) -> Iterable[Trace]:
     for trial, engine, first in _with_table(section, "resources"):
         for component, dash in (("job", "solid"), ("broker", "dot"), ("publisher", "dash")):
@@ -215,6 +220,12 @@ _TIMELINES: dict[str, _Timeline] = {
         "Events that entered the log (dotted) and records that the job wrote (solid), per second.",
         _input_output_traces,
         charts.throughput_chart,
+    ),
+    "availability": (
+        "Availability over time",
+        "Slots of five seconds in which input was answered, or none was waiting as the slot began.",
+        _availability_traces,
+        charts.availability_chart,
     ),
     "cpu": (
         "CPU over time",

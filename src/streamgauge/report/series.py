@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from streamgauge.measure.durability import SLOT_S, availability
+
 Floats = NDArray[np.float64]
 
 CURVE_POINTS = 160
@@ -74,6 +76,16 @@ def events_over_time(throughput: Any, column: str) -> Line:
     wanted, where = np.unique(seconds // width, return_inverse=True)
     sums = np.bincount(where, weights=_column(throughput, column))
     return _on_every_slot(wanted, sums / width, width, absent=0.0)
+
+
+def availability_over_time(throughput: Any) -> Line:
+    """1 for every slot in which the service was available, 0 for the others, while events came."""
+    came, answered = _column(throughput, "in_events"), _column(throughput, "consumed_events")
+    seconds = int(np.flatnonzero(came)[-1]) + 1 if came.any() else 0
+    there = availability(came, answered, seconds).astype(np.float64)
+    # The end of the last slot, so that it is as wide as the others.
+    ends = np.append(there, there[-1:])
+    return Line(np.arange(ends.size, dtype=np.float64) * SLOT_S, ends)
 
 
 def resource_over_time(resources: Any, component: str, column: str, start_ms: float) -> Line:

@@ -50,6 +50,9 @@ FIGURE_WORDS = {
     "heap_used_bytes_mean": "Mean heap",
     "inflated_max": "The longest that it stays inflated",
     "duplicated": "Repeated outputs",
+    "durability": "Durability index",
+    "reprocessed": "Outputs that were repeated",
+    "memory_rise": "Rise of the memory",
     "largest_partition": "Share of the largest partition",
 }
 """What a suite's page calls the figures that suites show; all others go by their name."""
