@@ -21,6 +21,30 @@ from streamgauge.provision.work import WorkFolder
 from tests.redis_server import running_redis
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Two processes share the tests: one begins with the contract, the other with what needs a Spark session.
+
+    A group stays in one process, so that there is one such session; the rest goes to whoever is free, by file.
+    """
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
+    items.sort(key=lambda item: {"contract": 0, "spark": 1}.get(_group(item), 2))
+
+
+def _group(item: pytest.Item) -> str:
+    if item.path.name == "test_every_application.py":
+        return "contract"
+    return "spark" if "spark" in getattr(item, "fixturenames", ()) else item.path.stem
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quickly_compiled() -> Iterator[None]:
+    """Java's second compiler costs a third of the tests' time and pays only in programs that run for longer."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+        yield
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _work_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep the user's own work folders out of the tests' reach."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from streamgauge.model import Application
     from streamgauge.model.job import Job
 
+_CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
+
 BASE = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -25,6 +27,8 @@ BASE = {
     "spark.log.level": "WARN",
     # Without it every call of PySpark asks the JVM four times where in the user's file it stands.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
+    # The default manager starts the system's `readlink`, a process, for every file that it looks at on a local disk.
+    "spark.sql.streaming.checkpointFileManagerClass": f"{_CHECKPOINTING}.FileSystemBasedCheckpointFileManager",
 }
 
 AT_ONCE = {"spark.ui.liveUpdate.period": "0"}
