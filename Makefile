@@ -29,7 +29,7 @@ test: setup ## lint, types, import rules and tests
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest --numprocesses 2 --dist loadgroup
+	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 bench: setup ## print the figures against bare scripts and Kafka's own tools
 	$(BIN)/python bench/run.py

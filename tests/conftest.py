@@ -20,28 +20,23 @@ from streamgauge.provision.processes import end_process
 from streamgauge.provision.work import WorkFolder
 from tests.redis_server import running_redis
 
+CONTRACT = "test_every_application.py"
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Two processes share the tests: one begins with the contract, the other with what needs a Spark session.
-
-    A group stays in one process, so that there is one such session; the rest goes to whoever is free, by file.
-    """
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
-    items.sort(key=lambda item: {"contract": 0, "spark": 1}.get(_group(item), 2))
-
-
-def _group(item: pytest.Item) -> str:
-    if item.path.name == "test_every_application.py":
-        return "contract"
-    return "spark" if "spark" in getattr(item, "fixturenames", ()) else item.path.stem
+    """The contract first, then files that need a Spark session: two processes that share the tests do one each."""
+    with_spark = {item.path for item in items if "spark" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: 0 if item.path.name == CONTRACT else 1 if item.path in with_spark else 2)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _quickly_compiled() -> Iterator[None]:
-    """Java's second compiler costs a third of the tests' time and pays only in programs that run for longer."""
+    """Java's second compiler costs a third of the tests' time and pays only in programs that run for longer.
+
+    Without it the JVM reserves 48 MB for compiled code, which Spark fills: what is then compiled fails.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m")
         yield
 
 
