@@ -50,6 +50,7 @@ class SparkJobSession:
             "spark.local.dir": str(folder / "local"),
             "spark.sql.warehouse.dir": str(folder / "tables"),
             "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder} -Djava.io.tmpdir={temporary}",
+            "spark.executor.extraJavaOptions": f"-Djava.io.tmpdir={temporary}",
             **(AT_ONCE if engine.holds_slots else {}),
             **given["settings"],
         }
