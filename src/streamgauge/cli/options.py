@@ -19,7 +19,7 @@ PlaceName = Annotated[
     str,
     typer.Option(
         metavar="PLACE",
-        help="Where the job is executed: local, local[N] for N task slots, cluster:N for an own Spark cluster of N workers.",
+        help="Where the job is executed: local, local[N] with N task slots, or cluster:N, an own cluster of N workers.",
     ),
 ]
 StopAfter = Annotated[str | None, typer.Option(metavar="STAGE", help="Cut the pipeline after this stage.")]
