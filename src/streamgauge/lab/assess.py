@@ -97,7 +97,7 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         "throughput": throughput.as_dict(),
         "bursts": _bursts(trial, latencies, throughput),
         "scheduling": _scheduling(trial, done, throughput),
-        "publisher": _publisher_figures(done.publishers),
+        "publisher": _publisher_figures(done),
         "requirements": [r.as_dict() for r in _requirements(done, throughput, read_back)],
         "resources": resources,
         "warmup": {**validity.warmup, "seconds": conductor.warmup_s, "discarded_pass": done.discarded_pass},
@@ -130,7 +130,7 @@ def _write_inputs(
         times, back = read_append_times(conductor.lab.cluster, where.topic)
         read = ReadBack(read.records + back.records, read.value_bytes + back.value_bytes, read.seconds + back.seconds)
         in_log += len(times)
-        stream, source = open_source(conductor.reference(name), trial.seed)
+        stream, source = open_source(conductor.events[name].reference, trial.seed)
         paced = done.load.job_starts_at_s is not None
         published = Published(
             stream=stream,
@@ -142,7 +142,7 @@ def _write_inputs(
             start_at_ms=done.publishers[name].start_at_epoch_ns / 1e6 if paced else None,
             append_times=times,
             required=done.application.required_of(name),
-            spoiling=conductor.spoiling(name),
+            spoiling=conductor.events[name].spoiling,
         )
         files[name] = conductor.folder / f"events-{name}.parquet"
         malformed.append(write_events(published, files[name], lambda n: phase("verifying", n, trial.events)))
@@ -248,8 +248,9 @@ def _latency_figures(latencies: Latencies) -> dict[str, Any]:
     }
 
 
-def _publisher_figures(publishers: Mapping[str, PublisherResult]) -> dict[str, Any]:
-    each = {name: _publisher_figure(result) for name, result in publishers.items()}
+def _publisher_figures(done: Conducted) -> dict[str, Any]:
+    reused = done.reused_inputs
+    each = {name: {**_publisher_figure(r), "reused": name in reused} for name, r in done.publishers.items()}
     worst = max(each.values(), key=lambda r: (not r["kept_up"], r["lateness_ms"]["p99"] or 0))
     return {**worst, "inputs": each} if len(each) > 1 else worst
 

@@ -108,14 +108,13 @@ class CutConductor(Conductor):
         """The samples of every cut, in the order in which they were taken."""
         done = self._prepared()
         try:
-            self._start_publishers(done)
-            while not all(p.poll() is not None for p in self._publishers.values()):
-                self._look(None, None)
-                self._show_published("publishing", done)
-            self._collect_publishers(done)
+            for name, where in done.inputs.items():
+                self.publishers.start(name, where.topic, self.load)
+            self.wait_until_published("publishing")
+            self.publishers.collect()
             return self._run_cuts(done)
         finally:
-            self._stop_publishers()
+            self.publishers.stop()
             if not self.lab.broker:
                 self.clean_up()
 

@@ -11,19 +11,18 @@ from typing import Any
 
 from streamgauge.engines import get_engine
 from streamgauge.lab.environment import Laboratory
+from streamgauge.lab.inputs import PreparedInput, input_events
 from streamgauge.lab.job_process import JobHandle, JobProcess
 from streamgauge.lab.planning import publishing_load, resolved
-from streamgauge.lab.publishing import check_published
+from streamgauge.lab.publishers import TrialPublishers
 from streamgauge.lab.request import PlannedTrial
 from streamgauge.lab.results import results_of
 from streamgauge.lab.stored_tables import table_path, write_tables
 from streamgauge.load import parse_load
-from streamgauge.load.process import PublisherProcess
-from streamgauge.load.specification import PublisherResult, PublisherSpec
-from streamgauge.model import Application, EngineError, Load, LogError
+from streamgauge.load.specification import PublisherResult
+from streamgauge.model import Application, EngineError, Load
 from streamgauge.model.job import DEAD_LETTERS, InputTopic, Job
-from streamgauge.streams.malformed import Spoiling
-from streamgauge.streams.reference import StreamReference
+from streamgauge.places import parse_place
 from streamgauge.watch.sampler import Sampler
 
 POLL_S = 0.1
@@ -48,6 +47,8 @@ class Conducted:
     """Stored table → the file that holds its rows."""
     dead_letters: str | None = None
     publishers: dict[str, PublisherResult] = field(default_factory=dict)
+    reused_inputs: list[str] = field(default_factory=list)
+    """Inputs that an earlier trial of the run had published."""
     lateness_paths: list[Path] = field(default_factory=list)
     resources: Any = None
     watching_cpu_s: float = 0.0
@@ -78,7 +79,8 @@ class Conductor:
         self.results = results_of(lab.cluster, self.trial.sink)
         self._places: list[str] = []
         self.sampler = Sampler()
-        self._publishers: dict[str, PublisherProcess] = {}
+        self.events = input_events(self.trial, self.application)
+        self.publishers = TrialPublishers(lab, self.trial, self.events, self.folder, self.sampler, self.warmup_s)
 
     def _schedule_s(self) -> float:
         """How long publishing takes by the schedule, which the time-out does not count."""
@@ -99,7 +101,7 @@ class Conductor:
             else:
                 self._conduct_paced(done)
         finally:
-            self._stop_publishers()
+            self.publishers.stop()
             done.resources = self.sampler.stop()
             done.watching_cpu_s = self.sampler.own_cost_s
         return done
@@ -107,18 +109,6 @@ class Conductor:
     def _prepared(self) -> Conducted:
         tables = write_tables(self.application, self.trial.data, self.folder)
         return Conducted(self.application, self.load, self._make_inputs(), self._make_topics("out"), tables)
-
-    def reference(self, name: str) -> StreamReference:
-        """Where another process finds the stream of an input: by its name, or in the user's file."""
-        data = self.trial.data.get(name)
-        if self.trial.file:
-            return StreamReference(None, self.trial.file, name, data, self.trial.key_skew)
-        return StreamReference(self.application.inputs[name].name, None, None, data, self.trial.key_skew)
-
-    def spoiling(self, name: str) -> Spoiling | None:
-        """How the events of an input are spoiled, or None."""
-        share = self.trial.malformed
-        return Spoiling(self.trial.seed, share, self.application.required_of(name)) if share > 0 else None
 
     def clean_up(self) -> None:
         """Delete the trial's topics, and its results where they lie elsewhere."""
@@ -128,18 +118,53 @@ class Conductor:
         self._places.clear()
 
     def _conduct_preloaded(self, done: Conducted) -> None:
-        self._start_publishers(done)
-        while not all(p.poll() is not None for p in self._publishers.values()):
-            self._look(None, None)
-            self._show_published("preparing", done)
-        self._collect_publishers(done)
-        process = self._process(done)
+        process = self._process(done) if self.publishes_at_place else None
+        self._prepare(done, process)
+        process = process or self._process(done)
         if self._is_cold(process):
             self._discarded_pass(process, done.inputs)
             done.discarded_pass = True
         handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
         self._note_start(done, handle)
         self._wait_for_end(process, handle, done, lambda: self.phase("measuring", 0, 0))
+
+    @property
+    def publishes_at_place(self) -> bool:
+        """Whether the place has workers that can write its input, a share each (QI2)."""
+        return parse_place(self.trial.place).nodes > 1
+
+    def _prepare(self, done: Conducted, process: JobProcess | None) -> None:
+        """Publish the inputs that no earlier trial has left in the log, and leave them to the trials after."""
+        for name, where in done.inputs.items():
+            found = self.lab.prepared.get(self.events[name])
+            if found is not None and found.topic == where.topic:
+                done.publishers[name] = found.result
+                done.reused_inputs.append(name)
+            elif process is not None:
+                self.publishers.start_at_place(name, where.topic, self.load, process)
+                self.wait_until_published("preparing", process)
+            else:
+                self.publishers.start(name, where.topic, self.load)
+        self.wait_until_published("preparing", process)
+        self._note_published(done)
+        if self.lab.prepared.enabled:
+            for name, where in done.inputs.items():
+                if where.topic in self.topics:
+                    self.topics.remove(where.topic)
+                    self.lab.prepared.keep(self.events[name], PreparedInput(where.topic, done.publishers[name]))
+
+    def wait_until_published(self, phase: str, process: JobProcess | None = None) -> None:
+        """Return when the publishers have ended; `process` is where they publish, if it is not one of their own."""
+        while not self.publishers.all_ended():
+            self._look(process, None)
+            self._show_published(phase)
+
+    def _note_published(self, done: Conducted) -> None:
+        done.lateness_paths = self.publishers.lateness_paths()
+        done.publishers.update(self.publishers.collect())
+
+    def _show_published(self, phase: str) -> None:
+        self.phase(phase, self.publishers.published(), self.trial.events * len(self.application.inputs))
 
     def _conduct_paced(self, done: Conducted) -> None:
         process = self._process(done)
@@ -150,16 +175,17 @@ class Conductor:
         handle: JobHandle | None = None
         if starts_at_s == 0:
             handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
-        self._start_publishers(done)
-        while not all(p.poll() is not None for p in self._publishers.values()):
+        for name, where in done.inputs.items():
+            self.publishers.start(name, where.topic, self.load)
+        while not self.publishers.all_ended():
             self._look(process, handle)
-            elapsed_s = self._elapsed_s()
+            elapsed_s = self.publishers.elapsed_s()
             if handle is None and elapsed_s >= starts_at_s:
                 handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
-            self._show_published("warming up" if elapsed_s < self.warmup_s else "measuring", done)
+            self._show_published("warming up" if elapsed_s < self.warmup_s else "measuring")
         if handle is None:
             handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
-        self._collect_publishers(done)
+        self._note_published(done)
         self._note_start(done, handle)
         self._wait_for_end(process, handle, done, lambda: self.phase("draining", 0, 0))
 
@@ -171,7 +197,8 @@ class Conductor:
         process = self.lab.job_process(self.trial.engine, self.trial.place, self.trial.settings)
         done.jobs_before = process.jobs
         done.engine_facts = {k: v for k, v in process.facts.items() if k == "version"}
-        self.sampler.add("job", process.pid)
+        for pid in (process.pid, *self.lab.worker_pids()):
+            self.sampler.add("job", pid)
         return process
 
     def _is_cold(self, process: JobProcess) -> bool:
@@ -201,11 +228,11 @@ class Conductor:
         events = math.ceil(load.events_by(COLD_PASS_S + (load.job_starts_at_s or 0.0)))
         events = min(max(events, 1), COLD_PASS_MOST_EVENTS)
         for name, where in inputs.items():
-            self._publishers[name] = self._publisher(name, where.topic, load.spelling, events, f"cold-{name}")
-        while not all(p.poll() is not None for p in self._publishers.values()):
+            self.publishers.start_cold(name, where.topic, load, events)
+        while not self.publishers.all_ended():
             self._look(process, handle)
             self.phase("warming up", 0, 0)
-        self._publishers.clear()
+        self.publishers.forget()
         self._stop_job(process, handle)
         self._drop([where.topic for where in inputs.values()] + list(outputs.values()))
 
@@ -301,70 +328,18 @@ class Conductor:
                 f"the job process of {self.trial.engine} died: {process.last_words()}",
                 "Other trials go on; see the engine's own documentation for the cause",
             )
-        for publisher in self._publishers.values():
-            if publisher.poll() is not None:
-                failure = publisher.result().error
-                if failure:
-                    raise LogError(f"the publisher lost the log: {failure}", "Check the broker and run again")
+        self.publishers.raise_failure()
         if time.monotonic() > self.deadline:
             raise _TrialTimeoutError(
                 f"the trial did not end within {self.planned.timeout_s:.0f} s beyond its schedule",
                 "Give a longer --timeout, fewer events or a lower rate",
             )
 
-    def _start_publishers(self, done: Conducted) -> None:
-        for name, where in done.inputs.items():
-            publisher = self._publisher(name, where.topic, self.load.spelling, self.trial.events, name)
-            self._publishers[name] = publisher
-            self.sampler.add("publisher", publisher.pid)
-            done.lateness_paths.append(self.folder / f"lateness-{name}.parquet")
-
-    def _publisher(self, name: str, topic: str, load: str, events: int, label: str) -> PublisherProcess:
-        spec = PublisherSpec(
-            stream=self.reference(name),
-            seed=self.trial.seed,
-            malformed=self.trial.malformed,
-            required=self.application.required_of(name),
-            load=load,
-            start_index=0,
-            events=events,
-            topic=topic,
-            partitions=self.trial.partitions,
-            bootstrap=self.lab.cluster.bootstrap,
-            kafka_config=self.lab.cluster.client_settings(),
-            start_at_epoch_ns=0,
-            judged_from_s=math.floor(self.warmup_s),
-            result_path=str(self.folder / f"published-{label}.json"),
-            lateness_path=str(self.folder / f"lateness-{label}.parquet"),
-            progress_path=str(self.folder / f"publishing-{label}.json"),
-        )
-        publisher = PublisherProcess.start(spec, self.folder / f"publisher-{label}.log")
-        self.lab.guard.watch(publisher.pid)
-        return publisher
-
-    def _elapsed_s(self) -> float:
-        return min((p.progress()[1] for p in self._publishers.values()), default=0.0)
-
-    def _show_published(self, phase: str, done: Conducted) -> None:
-        published = sum(p.progress()[0] for p in self._publishers.values())
-        self.phase(phase, published, self.trial.events * len(done.inputs))
-
-    def _collect_publishers(self, done: Conducted) -> None:
-        for name, publisher in self._publishers.items():
-            done.publishers[name] = publisher.result()
-            self.lab.guard.release(publisher.pid)
-            check_published(done.publishers[name], self.trial.events)
-        self._publishers.clear()
-
-    def _stop_publishers(self) -> None:
-        for publisher in self._publishers.values():
-            publisher.stop()
-            self.lab.guard.release(publisher.pid)
-
     def _make_inputs(self, label: str = "") -> dict[str, InputTopic]:
         inputs: dict[str, InputTopic] = {}
         for position, name in enumerate(self.application.inputs):
-            topic = self._make_topic(f"{label}in-{name}")
+            found = None if label or self.load.job_starts_at_s is not None else self.lab.prepared.get(self.events[name])
+            topic = found.topic if found is not None else self._make_topic(f"{label}in-{name}")
             inputs[name] = InputTopic(topic, position * self.trial.partitions)
         return inputs
 

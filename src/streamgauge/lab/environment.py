@@ -9,13 +9,14 @@ from types import TracebackType
 from typing import Any
 
 from streamgauge.engines import get_engine
+from streamgauge.lab.inputs import PreparedInputs
 from streamgauge.lab.job_process import JobProcess
 from streamgauge.log.broker import JVM_FLAGS, SETTINGS, EmbeddedBroker
 from streamgauge.log.cluster import Cluster
 from streamgauge.log.configuration import Configuration, read_configuration
 from streamgauge.log.round_trip import measure_round_trip
-from streamgauge.model import LogError
-from streamgauge.places import parse_place
+from streamgauge.model import LogError, Place
+from streamgauge.places import EmbeddedCluster, parse_place
 from streamgauge.provision.guard import Guard
 from streamgauge.provision.jars import jar_paths, missing_jars
 from streamgauge.provision.work import WorkFolder, sweep
@@ -35,6 +36,8 @@ class Laboratory:
         self._started = 0
         self.configuration = read_configuration(kafka_config) if kafka_config else Configuration()
         self.broker: EmbeddedBroker | None = None
+        self.workers: EmbeddedCluster | None = None
+        """The embedded cluster that trials of one place share; another place ends it."""
         self.round_trip_ms: dict[str, Any] = {}
 
     def __enter__(self) -> Laboratory:
@@ -66,6 +69,10 @@ class Laboratory:
             self._stack.callback(self.broker.stop)
             self.broker.start()
             self.cluster = Cluster(self.broker.bootstrap)
+        self.prepared = PreparedInputs(self.cluster.delete_topics)
+        if self.broker is None:
+            self._stack.callback(self.prepared.keep_only, ())
+        self._stack.callback(self._end_workers)
         self._stack.callback(self.end_processes)
         self.round_trip_ms = measure_round_trip(self.cluster)
 
@@ -98,10 +105,32 @@ class Laboratory:
             return found
         self.end_processes()
         self._started += 1
-        made = JobProcess(engine, parse_place(place), session, self.folder / f"job-{self._started}")
+        master = self._master(parse_place(place))
+        made = JobProcess(engine, master, session, self.folder / f"job-{self._started}")
         self._processes[key] = made
         made.start(self.guard, jar_paths("spark"))
         return made
+
+    def _master(self, place: Place) -> str:
+        """The address of the place's master; its cluster is started where it is not running."""
+        if not place.embedded:
+            self._end_workers()
+            return place.master
+        if self.workers is None or self.workers.workers != place.nodes:
+            self._end_workers()
+            self._note(f"starting a Spark cluster of {place.nodes} workers")
+            self.workers = EmbeddedCluster(place.nodes, self.folder / f"cluster-{self._started}", self.guard)
+            self.workers.start()
+        return self.workers.master
+
+    def worker_pids(self) -> list[int]:
+        """Processes whose descendants compute for a job beside its own: the workers of an embedded cluster."""
+        return [] if self.workers is None else [p for role, p in self.workers.pids().items() if role != "master"]
+
+    def _end_workers(self) -> None:
+        if self.workers is not None:
+            self.workers.stop()
+            self.workers = None
 
     def end_processes(self) -> None:
         """End every job process: another engine needs the cores, or a failure left one in an unknown state."""

@@ -16,7 +16,6 @@ from streamgauge.lab.suite_keys import AXES, TABLES
 from streamgauge.load import parse_load
 from streamgauge.load.scaling import longer
 from streamgauge.model import UserError
-from streamgauge.places import place_gap
 
 DEFAULT_LOAD = RunRequest.load
 SHORTEST_S = 1.0
@@ -77,21 +76,14 @@ def _sized(names: list[str], product: Iterator[tuple[Any, ...]]) -> Iterator[tup
 def _planned(
     suite: Suite, matrix: Matrix, scale: Scale, values: Mapping[str, Any], kafka_config: Path | None
 ) -> list[PlannedTrial]:
-    place = values.get("places", RunRequest.place)
-    gap = place_gap(place)
     try:
-        # What a place that does not exist yet cannot refuse is checked as if it were this machine.
-        request = _request(scale, values, RunRequest.place if gap else place)
-        planned = plan_trials(replace(request, kafka_config=kafka_config))
+        planned = plan_trials(replace(_request(scale, values), kafka_config=kafka_config))
     except UserError as error:
         raise UserError(f"{suite.shown}: matrix '{matrix.name}': {error.cause}", error.way_out) from None
-    named = [replace(each, matrices=(matrix.name,)) for each in planned]
-    if gap is None:
-        return named
-    return [replace(each, gap=gap, trial=replace(each.trial, place=place)) for each in named]
+    return [replace(each, matrices=(matrix.name,)) for each in planned]
 
 
-def _request(scale: Scale, values: Mapping[str, Any], place: str) -> RunRequest:
+def _request(scale: Scale, values: Mapping[str, Any]) -> RunRequest:
     events, for_s, warmup_s = values.get("events"), values.get("for"), values.get("warmup")
     return RunRequest(
         applications=(values["applications"],),
@@ -103,7 +95,7 @@ def _request(scale: Scale, values: Mapping[str, Any], place: str) -> RunRequest:
         seed=values.get("seeds", RunRequest.seed),
         repeat=values.get("repeats", RunRequest.repeat),
         partitions=values.get("partitions"),
-        place=place,
+        place=values.get("places", RunRequest.place),
         key_skew=values.get("key-skew"),
         parameters=values.get("parameters", {}),
         settings=values.get("settings", {}),

@@ -8,13 +8,15 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import psutil
 
 from streamgauge.engines.execution import ExecutableEngine, Offsets
-from streamgauge.model import EngineError, Place, UserError
+from streamgauge.load.specification import PublisherSpec
+from streamgauge.model import EngineError, UserError
 from streamgauge.model.errors import EXIT_USER
 from streamgauge.model.job import Job
 from streamgauge.provision.guard import Guard
@@ -100,14 +102,14 @@ class JobHandle:
 class JobProcess:
     """A job process with a warm engine, and the jobs that it has run."""
 
-    def __init__(self, engine: ExecutableEngine, place: Place, settings: Mapping[str, str], folder: Path) -> None:
+    def __init__(self, engine: ExecutableEngine, master: str, settings: Mapping[str, str], folder: Path) -> None:
         self.engine = engine
         self.warm: set[tuple[str, ...]] = set()
         """What this process has already run, so that a discarded pass is run once."""
         self.jobs = 0
         self.facts: dict[str, Any] = {}
         self._folder = folder
-        self._place = place
+        self._master = master
         self._settings = dict(settings)
         self._reader = StatusReader(folder / "session.jsonl")
         self._child: subprocess.Popen[Any] | None = None
@@ -147,7 +149,7 @@ class JobProcess:
         self._folder.mkdir(parents=True)
         session = {
             "engine": self.engine.name,
-            "master": self._place.master,
+            "master": self._master,
             "settings": self._settings,
             "jars": [str(jar) for jar in jars],
             "folder": str(self._folder / "spark"),
@@ -174,6 +176,13 @@ class JobProcess:
     def characterize(self, job: Job) -> JobHandle:
         """Let the process run the cuts of a job's application; the handle has stopped when the last sample is told."""
         return self._give("characterize", job)
+
+    def publish(self, shares: list[PublisherSpec], status_path: Path) -> StatusReader:
+        """Let the process publish shares of an input; the status tells `published` or `failed`."""
+        path = status_path.with_suffix(".shares.json")
+        path.write_text(json.dumps({"shares": [asdict(each) for each in shares], "status_path": str(status_path)}))
+        self._say(f"publish {path}")
+        return StatusReader(status_path)
 
     def _give(self, verb: str, job: Job) -> JobHandle:
         self.jobs += 1

@@ -14,10 +14,12 @@ from streamgauge.engines import get_engine
 from streamgauge.lab.assess import Assessed, assess_trial
 from streamgauge.lab.conduct import Conductor
 from streamgauge.lab.environment import Laboratory
-from streamgauge.lab.planning import chosen_application, plan_run
+from streamgauge.lab.inputs import InputEvents, input_events, wanted_later
+from streamgauge.lab.planning import chosen_application, plan_run, resolved
 from streamgauge.lab.request import Listener, Plan, PlannedTrial, RunOutcome, RunRequest
 from streamgauge.lab.resuming import left_of, stored_plan
 from streamgauge.lab.space import needed_bytes
+from streamgauge.load import parse_load
 from streamgauge.log.redis_store import RedisStore
 from streamgauge.measure.thresholds import check, parse_threshold
 from streamgauge.model import EngineError, LogError, StoreError, StreamgaugeError, UserError
@@ -80,7 +82,9 @@ def check_before(plan: Plan) -> None:
 def _conduct(plan: Plan, writer: RunWriter, listener: Listener, records: list[dict[str, Any] | None]) -> RunOutcome:
     """Conduct the trials that have no record yet; `records` has a place for each."""
     listener.planned(writer.id, [each.trial for each in plan.trials])
+    later = wanted_later([_preloaded_inputs(each) for each in plan.trials])
     with laboratory_of(plan, writer, listener) as lab:
+        lab.prepared.enabled = not plan.keep
         for place, planned in enumerate(plan.trials):
             if records[place] is not None:
                 continue
@@ -90,8 +94,16 @@ def _conduct(plan: Plan, writer: RunWriter, listener: Listener, records: list[di
             if log_is_gone(lab):
                 listener.note("the broker is gone: the remaining trials were not run")
                 break
+            lab.prepared.keep_only(later[place])
     made = [record for record in records if record is not None]
     return RunOutcome(writer.id, writer.folder, tuple(made), exit_code(made))
+
+
+def _preloaded_inputs(planned: PlannedTrial) -> dict[str, InputEvents]:
+    """What a trial reads that may lie in the log before it begins."""
+    if planned.gap is not None or parse_load(planned.trial.load).job_starts_at_s is not None:
+        return {}
+    return input_events(planned.trial, resolved(planned.trial.found_at, planned.trial.stop_after))
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from streamgauge.load import parse_load
 from streamgauge.measure.thresholds import parse_threshold
 from streamgauge.model import UserError, unknown
 from streamgauge.model.units import parse_count, parse_duration_s
-from streamgauge.places import parse_place, place_gap
+from streamgauge.places import parse_place
 from streamgauge.streams.reference import parse_key_skew
 
 Parse = Callable[[Any, Path], Any]
@@ -43,9 +43,7 @@ def _load(value: Any, folder: Path) -> str:
 
 
 def _place(value: Any, folder: Path) -> str:
-    if place_gap(_text(value)) is None:
-        parse_place(value)
-    return str(value)
+    return parse_place(_text(value)).spelling
 
 
 def _stage(value: Any, folder: Path) -> str:

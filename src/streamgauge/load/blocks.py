@@ -19,6 +19,9 @@ from streamgauge.streams.malformed import Spoiling, spoiled
 from streamgauge.streams.placement import keys_of, partitions_of
 from streamgauge.streams.wire import encode
 
+Share = tuple[int, int]
+WHOLE: Share = (0, 1)
+"""Partitions p with p % shares = share: (share, shares)."""
 _EMPTY = np.zeros(8, dtype=np.uint8)
 """Where the payload of an empty event points to: an address of zero would mean no payload."""
 
@@ -56,16 +59,25 @@ def make_block(
     first: int,
     partitions: int,
     spoiling: Spoiling | None = None,
+    share: Share = WHOLE,
 ) -> EventBlock:
-    """Events start … start+count−1 ready to send; `first` is the index from which the load counts."""
+    """Events start … start+count−1 ready to send; `first` is the index from which the load counts.
+
+    Of another share's events there are no messages.
+    """
     batch = source.block(start, count)
-    payloads, keys = encode(stream, batch), keys_of(stream, batch)
-    if spoiling is not None:
-        payloads = spoiled(spoiling, stream, payloads, start)
     partition = partitions_of(stream, batch, start, partitions).astype(np.int64)
     places = partition * count + np.arange(count)
+    payloads: pa.BinaryArray | None = None
+    if spoiling is not None:
+        payloads = spoiled(spoiling, stream, encode(stream, batch), start)
+    if share != WHOLE:
+        mine = partition % share[1] == share[0]
+        places, batch = places[mine], batch.filter(pa.array(mine))
+        payloads = None if payloads is None else payloads.filter(pa.array(mine))
+    payloads, keys = payloads if payloads is not None else encode(stream, batch), keys_of(stream, batch)
     order = np.argsort(places, kind="stable")
-    messages = np.zeros(count, dtype=MESSAGE)
+    messages = np.zeros(len(places), dtype=MESSAGE)
     messages["payload"], messages["payload_size"] = (part[order] for part in _addresses(payloads))
     if keys is not None:
         messages["key"], messages["key_size"] = (part[order] for part in _addresses(keys))
@@ -107,8 +119,9 @@ class BlockQueue:
         block_events: int,
         ahead: int,
         spoiling: Spoiling | None = None,
+        share: Share = WHOLE,
     ) -> None:
-        self._spoiling = spoiling
+        self._spoiling, self._share = spoiling, share
         self._stream, self._source, self._load = stream, source, load
         self._start, self._events, self._partitions = start, events, partitions
         self._block_events = block_events
@@ -124,7 +137,7 @@ class BlockQueue:
                 count = min(self._block_events, end - start)
                 block = make_block(
                     *(self._stream, self._source, self._load, start, count, self._start),
-                    *(self._partitions, self._spoiling),
+                    *(self._partitions, self._spoiling, self._share),
                 )
                 if not self._put(block):
                     return

@@ -119,7 +119,8 @@ class Publisher:
         before = _ends_of(cluster, spec)
         block_events, ahead = (32_768, 8) if flat_out else (8_192, 32)
         waiting = BlockQueue(
-            *(stream, source, load, spec.start_index, spec.events, spec.partitions, block_events, ahead), spec.spoiling
+            *(stream, source, load, spec.start_index, spec.events, spec.partitions, block_events, ahead),
+            *(spec.spoiling, (spec.share, spec.shares)),
         )
         try:
             if not flat_out:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +42,17 @@ class PublisherSpec:
     progress_path: str | None = None
     broker_timeout_s: float = 15.0
     """How long the log may not answer before the publisher gives up."""
+    share: int = 0
+    shares: int = 1
+    """Of several publishers of one topic each has a share of the partitions: those whose number leaves `share`."""
 
     def __post_init__(self) -> None:
         if self.events < 1:
             raise UserError(f"{self.events} events cannot be published", "Ask for at least one event")
         if self.partitions < 1 or self.start_index < 0:
             raise UserError("a publisher needs at least one partition and a start index that is not negative")
+        if not 0 <= self.share < self.shares <= self.partitions:
+            raise UserError(f"share {self.share} of {self.shares} has no partition of {self.partitions}")
 
     @property
     def spoiling(self) -> Spoiling | None:
@@ -62,11 +67,15 @@ class PublisherSpec:
     def read(cls, path: Path) -> PublisherSpec:
         """The specification that `write` wrote."""
         try:
-            values = json.loads(path.read_text())
-            stream = StreamReference.from_dict(values["stream"])
-            return cls(**{**values, "stream": stream, "required": tuple(values["required"])})
+            return cls.from_dict(json.loads(path.read_text()))
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise UserError(f"{path} is no specification of a publisher: {error}") from None
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> PublisherSpec:
+        """The specification whose members as plain JSON values these are."""
+        stream = StreamReference.from_dict(values["stream"])
+        return cls(**{**values, "stream": stream, "required": tuple(values["required"])})
 
 
 @dataclass(frozen=True)
@@ -106,8 +115,36 @@ class PublisherResult:
     @classmethod
     def read(cls, path: Path) -> PublisherResult:
         """The result that `write` wrote."""
-        values = json.loads(path.read_text())
+        return cls.from_dict(json.loads(path.read_text()))
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> PublisherResult:
+        """The result whose members as plain JSON values these are."""
         return cls(**{**values, "partition_events": tuple(values["partition_events"])})
+
+    @classmethod
+    def together(cls, shares: Sequence[PublisherResult]) -> PublisherResult:
+        """The result of publishers that shared a topic flat out, as of one; the first error stands for all."""
+        if len(shares) == 1:
+            return shares[0]
+        first_ns, finished_ns = (
+            min(s.first_sent_epoch_ns for s in shares),
+            max(s.finished_epoch_ns for s in shares),
+        )
+        events = sum(s.events for s in shares)
+        worst = next((s for s in shares if s.error), shares[0])
+        return replace(
+            worst,
+            events=events,
+            bytes=sum(s.bytes for s in shares),
+            partition_events=tuple(map(sum, zip(*(s.partition_events for s in shares), strict=True))),
+            start_at_epoch_ns=min(s.start_at_epoch_ns for s in shares),
+            first_sent_epoch_ns=first_ns,
+            last_sent_epoch_ns=max(s.last_sent_epoch_ns for s in shares),
+            finished_epoch_ns=finished_ns,
+            achieved_rate_per_s=events / max((finished_ns - first_ns) / 1e9, 1e-9),
+            delivery_failures=sum(s.delivery_failures for s in shares),
+        )
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:

@@ -64,3 +64,6 @@ class Place:
     slots: int
     """How many tasks can run at one time; may exceed the cores."""
     master: str
+    """The address of the Spark master; of an embedded cluster it is known when that has started."""
+    embedded: bool = False
+    """Whether the place is a cluster of `nodes` workers that the laboratory starts and ends."""

@@ -1,5 +1,6 @@
 """Where a job is executed."""
 
-from streamgauge.places.local import parse_place, place_gap
+from streamgauge.places.embedded_cluster import EmbeddedCluster
+from streamgauge.places.spelling import parse_place
 
-__all__ = ["parse_place", "place_gap"]
+__all__ = ["EmbeddedCluster", "parse_place"]

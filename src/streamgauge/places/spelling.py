@@ -1,14 +1,16 @@
-"""This machine's threads as a place: `local`, or `local[N]` for N task slots."""
+"""Places by their spelling: `local` and `local[N]`, this machine's threads; `cluster:N`, workers of its own."""
 
 from __future__ import annotations
 
 import os
 import re
 
-from streamgauge.model import Gap, Place, UserError
+from streamgauge.model import Place, UserError
+from streamgauge.places.embedded_cluster import SLOTS_PER_WORKER
 
 DEFAULT_SLOTS = 32
 """Task slots, not cores: a real-time query holds one slot per task for its whole life."""
+MOST_WORKERS = 16
 
 
 def available_cores() -> int:
@@ -26,13 +28,11 @@ def parse_place(spelling: str) -> Place:
     if found and int(found[1]) > 0:
         slots = int(found[1])
         return Place(spelling, min(slots, available_cores()), 1, slots, f"local[{slots}]")
-    raise UserError(f"'{spelling}' is not a place", "Use local, or local[N] for N task slots")
-
-
-def place_gap(spelling: str) -> Gap | None:
-    """Why trials at a place that is known by name cannot be run, or None."""
     found = re.fullmatch(r"cluster:(\d+)", spelling)
-    if found is None or int(found[1]) < 1:
-        return None
-    workers = "a worker" if found[1] == "1" else f"{found[1]} workers"
-    return Gap("not-yet", f"the place {spelling}, an embedded cluster of {workers}, does not exist yet")
+    if found and 1 <= int(found[1]) <= MOST_WORKERS:
+        workers = int(found[1])
+        return Place(spelling, available_cores(), workers, workers * SLOTS_PER_WORKER, "", embedded=True)
+    raise UserError(
+        f"'{spelling}' is not a place",
+        f"Use local, local[N] for N task slots, or cluster:N for N workers, at most {MOST_WORKERS}",
+    )
