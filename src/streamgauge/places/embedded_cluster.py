@@ -100,6 +100,7 @@ class EmbeddedCluster:
             **os.environ,
             **java.environment(),
             "SPARK_HOME": str(home),
+            "SPARK_SCALA_VERSION": _scala_version(home),
             "SPARK_LOCAL_IP": HOST,
             "SPARK_LOCAL_DIRS": str(folder / "local"),
             "PYSPARK_PYTHON": sys.executable,
@@ -143,3 +144,9 @@ def spark_home() -> Path:
     if found is None or found.origin is None:
         raise EngineError("PySpark is not installed", "Run `make setup`")
     return Path(found.origin).parent
+
+
+def _scala_version(home: Path) -> str:
+    """What Spark's own start scripts tell a Worker, which would else look for a build of Spark."""
+    jars = [re.match(r"spark-core_([\d.]+)-", jar.name) for jar in (home / "jars").glob("spark-core_*.jar")]
+    return next((found[1] for found in jars if found), "")
