@@ -115,6 +115,7 @@ class CutConductor(Conductor):
             return self._run_cuts(done)
         finally:
             self.publishers.stop()
+            self.checkpoints.remove()
             if not self.lab.broker:
                 self.clean_up()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.engines import get_engine
+from streamgauge.lab.checkpoint_folder import CheckpointFolder
 from streamgauge.lab.environment import Laboratory
 from streamgauge.lab.inputs import PreparedInput, input_events
 from streamgauge.lab.job_process import JobHandle, JobProcess
@@ -78,6 +79,8 @@ class Conductor:
         self.topics: list[str] = []
         self.results = results_of(lab.cluster, self.trial.sink)
         self._places: list[str] = []
+        location = self.engine.resolve(self.trial.settings).get("checkpoint-location", "")
+        self.checkpoints = CheckpointFolder(location, self.folder, self.prefix, lab.guard)
         self.sampler = Sampler()
         self.events = input_events(self.trial, self.application)
         self.publishers = TrialPublishers(lab, self.trial, self.events, self.folder, self.sampler, self.warmup_s)
@@ -260,7 +263,7 @@ class Conductor:
             between=between,
             bootstrap=options.pop("kafka.bootstrap.servers"),
             kafka_options=options,
-            checkpoint=str(self.folder / f"checkpoint-{name}"),
+            checkpoint=str(self.checkpoints.folder / f"checkpoint-{name}"),
             status_path=str(self.folder / f"status-{name}.jsonl"),
             parameters=self.trial.parameters,
             settings={**self.trial.settings, **(settings or {})},

@@ -9,6 +9,7 @@ from pathlib import Path
 from streamgauge.applications import get_application, is_file
 from streamgauge.engines import get_engine
 from streamgauge.engines.execution import ExecutableEngine
+from streamgauge.lab.checkpoint_folder import location_gap
 from streamgauge.lab.request import (
     DEFAULT_MEASURED_S,
     DEFAULT_PRELOADED_EVENTS,
@@ -179,7 +180,7 @@ def _checked_gap(trial: Trial, engine: ExecutableEngine) -> Gap | None:
         described = application.inputs.get(name) or application.tables[name]
         if described.recorded is None:
             raise UserError(f"'{described.name}' has no reader for recorded data", "Leave --data out")
-    gap = engine.gap(application)
+    gap = engine.gap(application) or location_gap(engine.resolve(trial.settings).get("checkpoint-location", ""))
     if gap is not None:
         return gap
     place = parse_place(trial.place)

@@ -209,6 +209,7 @@ def _tidy(lab: Laboratory, conductor: Conductor, keep: bool) -> None:
         with contextlib.suppress(LogError):
             if not log_is_gone(lab):
                 conductor.clean_up()
+    conductor.checkpoints.remove()
     shutil.rmtree(conductor.folder, ignore_errors=True)
 
 

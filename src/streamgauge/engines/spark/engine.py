@@ -21,6 +21,7 @@ PASSED_ON = ("spark.", "source.", "sink.", *OF_STAGES)
 SHARED_SETTINGS = {
     "shuffle-partitions": Setting("2", "tasks of every stage after a shuffle"),
     "driver-memory": Setting("3g", "heap of the job's JVM"),
+    "checkpoint-location": Setting("", "folder of the checkpoints, or 'memory'; empty: on disk, beside the run's work"),
 }
 
 

@@ -1,0 +1,36 @@
+"""Checkpoints lie where the user wants them, and nothing of them stays there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from streamgauge.lab import checkpoint_folder
+from streamgauge.lab.checkpoint_folder import CheckpointFolder, location_gap
+from streamgauge.model import UserError
+from streamgauge.provision.guard import Guard
+
+
+def test_without_a_location_they_lie_with_the_trials_other_files(tmp_path: Path, guard: Guard) -> None:
+    found = CheckpointFolder("", tmp_path, "run-1", guard)
+    assert found.folder == tmp_path
+    found.remove()
+    assert tmp_path.is_dir()
+
+
+def test_a_location_gets_a_folder_for_the_trial_that_is_removed(tmp_path: Path, guard: Guard) -> None:
+    found = CheckpointFolder(str(tmp_path), tmp_path / "trial", "run-1", guard)
+    assert found.folder == tmp_path / "run-1"
+    (found.folder / "offsets").mkdir()
+    found.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_location_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert location_gap("") is None and location_gap(str(tmp_path)) is None
+    with pytest.raises(UserError, match="where nothing can be written"):
+        location_gap(str(tmp_path / "missing"))
+    monkeypatch.setattr(checkpoint_folder, "IN_MEMORY", tmp_path / "missing")
+    gap = location_gap("memory")
+    assert gap is not None and gap.kind == "not-here"
