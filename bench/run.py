@@ -18,6 +18,7 @@ from bench.draining import draining
 from bench.latency import latency
 from bench.publishing import generating, publishing
 from bench.room import Room, open_room
+from bench.scaling import memory, scaling
 from streamgauge.provision.machine import describe_machine
 
 MEASUREMENTS = {
@@ -26,6 +27,8 @@ MEASUREMENTS = {
     "latency": latency,
     "draining": draining,
     "applications": applications,
+    "scaling": scaling,
+    "memory": memory,
 }
 
 
