@@ -39,6 +39,10 @@ class RunRequest:
     """Input or stored table → recorded file; the name may be empty where an application has one input."""
     malformed: float = 0.0
     dead_letters: bool = False
+    faults: tuple[str, ...] = ()
+    """What goes wrong, as `faults.grammar` spells it."""
+    no_restart: bool = False
+    failure_timeout_s: float | None = None
     sink: str | None = None
     kafka: str | None = None
     kafka_config: Path | None = None

@@ -1,5 +1,6 @@
 """Where a job is executed."""
 
 from streamgauge.places.local import parse_place, place_gap
+from streamgauge.places.targets import fault_targets
 
-__all__ = ["parse_place", "place_gap"]
+__all__ = ["fault_targets", "parse_place", "place_gap"]
