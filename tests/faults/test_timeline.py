@@ -86,11 +86,19 @@ def test_a_suspension_lasts_until_it_is_continued() -> None:
 @pytest.mark.parametrize(
     ("texts", "scene", "said"),
     [
-        (["kill worker at 3s"], LOCAL, "there is no worker of this run at local[4]. There it can hit driver, publisher"),
+        (
+            ["kill worker at 3s"],
+            LOCAL,
+            "there is no worker of this run at local[4]. There it can hit driver, publisher",
+        ),
         (["kill 4 workers at 3s"], CLUSTER, "cluster:3 has 3 workers, not 4"),
         (["kill driver at 60s"], LOCAL, "1 min is not before the end of the trial, which is measured for 1 min"),
         (["kill driver every 5s after 70s"], LOCAL, "1 min 10 s is not before the end"),
-        (["suspend driver at 5s for 10s", "suspend driver at 9s for 1s"], LOCAL, "it overlaps with 'suspend driver at 5s"),
+        (
+            ["suspend driver at 5s for 10s", "suspend driver at 9s for 1s"],
+            LOCAL,
+            "it overlaps with 'suspend driver at 5s",
+        ),
         (["suspend driver every 5s for 6s"], LOCAL, "it overlaps with 'suspend driver every 5s for 6s'"),
         (["suspend 2 workers at 5s for 9s", "suspend 2 executors at 6s for 1s"], CLUSTER, "it overlaps with"),
         (["suspend broker at 5s", "suspend broker at 50s for 1s"], LOCAL, "it overlaps with 'suspend broker at 5s'"),
@@ -138,5 +146,9 @@ def test_random_faults_are_possible_ones_and_follow_the_seed(seed: int, scene: S
 
 
 def test_random_faults_are_of_many_kinds() -> None:
-    kinds = {(e.verb, e.target) for seed in range(20) for e in planned("random fault every 3s", scene=replace(CLUSTER, seed=seed))}
+    kinds = {
+        (e.verb, e.target)
+        for seed in range(20)
+        for e in planned("random fault every 3s", scene=replace(CLUSTER, seed=seed))
+    }
     assert {("kill", "driver"), ("kill", "worker"), ("suspend", "executor"), ("restart", "broker")} <= kinds

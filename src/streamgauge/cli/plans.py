@@ -70,7 +70,7 @@ def suite_plan(wishes: SuiteWishes, where: Plan) -> Plan:
     more = tuple(parse_threshold(text).text for text in wishes.thresholds)
     scale = parse_scale(wishes.scale, wishes.quick)
     suite = get_suite(wishes.name)
-    trials = expand(suite, scale, wishes.engines, where.kafka_config)
+    trials = expand(suite, scale, wishes.engines, where.kafka_config, where.kafka)
     if more:
         trials = [replace(each, thresholds=tuple(dict.fromkeys([*each.thresholds, *more]))) for each in trials]
     return replace(where, trials=tuple(trials), suite=suite.facts(scale))

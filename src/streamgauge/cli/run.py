@@ -14,8 +14,11 @@ import typer
 
 from streamgauge.cli.options import (
     AsJson,
+    FailureTimeout,
+    Faults,
     Kafka,
     KafkaConfig,
+    NoRestart,
     Parameters,
     Partitions,
     PlaceName,
@@ -81,6 +84,9 @@ def run(
     dead_letters: Annotated[
         bool, typer.Option("--dead-letters", help="Send malformed events to a topic of their own instead of dropping.")
     ] = False,
+    fault: Faults = None,
+    no_restart: NoRestart = False,
+    failure_timeout: FailureTimeout = None,
     sink: Annotated[
         str | None, typer.Option(metavar="URL", help="Write results to this store, like redis://localhost:6379/0.")
     ] = None,
@@ -144,6 +150,9 @@ def run(
         data=recorded_files(data or []),
         malformed=0.0 if malformed is None else share("--malformed", malformed),
         dead_letters=dead_letters,
+        faults=tuple(fault or ()),
+        no_restart=no_restart,
+        failure_timeout_s=None if failure_timeout is None else parse_duration_s(failure_timeout),
         sink=sink,
         kafka=kafka,
         kafka_config=kafka_config,
@@ -287,6 +296,8 @@ VERB = Verb(
         "streamgauge run streambench-performance --quick",
         "streamgauge run ospbench-latency --scale 0.01 --engine spark-realtime --dry-run",
         "streamgauge run my-suite.toml --kafka broker:9092",
+        "streamgauge run wordcount --for 60s --fault 'kill driver at half'",
+        "streamgauge run wordcount --for 60s --fault 'suspend broker at 20s for 5s' --fault 'random fault every 10s'",
         "streamgauge run --resume latest",
     ),
 )

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.engines import get_engine
-from streamgauge.lab.planning import plan_trials
+from streamgauge.lab.fault_planning import check_faults, stretched
+from streamgauge.lab.planning import plan_trials, publishing_load
 from streamgauge.lab.request import DEFAULT_ENGINES, PlannedTrial, RunRequest
 from streamgauge.lab.suite import Matrix, Scale, Suite
 from streamgauge.lab.suite_keys import AXES, TABLES
@@ -24,11 +25,16 @@ SHORTEST_S = 1.0
 
 
 def expand(
-    suite: Suite, scale: Scale, engines: Sequence[str] = (), kafka_config: Path | None = None
+    suite: Suite,
+    scale: Scale,
+    engines: Sequence[str] = (),
+    kafka_config: Path | None = None,
+    kafka: str | None = None,
 ) -> list[PlannedTrial]:
     """The trials of a suite in order, each once; only those of the engines that are named, where any are.
 
-    Where the suite says nothing of partitions, the configuration of the log may.
+    Where the suite says nothing of partitions, the configuration of the log may. A log that is given has no broker
+    that a fault may hit.
     """
     for name in engines:
         get_engine(name)
@@ -36,7 +42,9 @@ def expand(
     for matrix in (each for each in suite.matrices if scale.sizes in each.scales):
         for values in _combinations(matrix.at(scale.sizes)):
             if not engines or values["engines"] in engines:
-                for planned in _planned(suite, matrix, scale, values, kafka_config):
+                for planned in _planned(
+                    suite, matrix, scale, values, RunRequest((), kafka=kafka, kafka_config=kafka_config)
+                ):
                     _add(found, planned)
     if not found:
         raise UserError(f"the suite '{suite.name}' has no trial on {', '.join(engines)}", "Leave --engine out")
@@ -75,24 +83,38 @@ def _sized(names: list[str], product: Iterator[tuple[Any, ...]]) -> Iterator[tup
 
 
 def _planned(
-    suite: Suite, matrix: Matrix, scale: Scale, values: Mapping[str, Any], kafka_config: Path | None
+    suite: Suite, matrix: Matrix, scale: Scale, values: Mapping[str, Any], log: RunRequest
 ) -> list[PlannedTrial]:
-    place = values.get("places", RunRequest.place)
-    gap = place_gap(place)
     try:
-        # What a place that does not exist yet cannot refuse is checked as if it were this machine.
-        request = _request(scale, values, RunRequest.place if gap else place)
-        planned = plan_trials(replace(request, kafka_config=kafka_config))
+        place = values.get("places", RunRequest.place)
+        request = replace(_request(scale, values, place), kafka=log.kafka, kafka_config=log.kafka_config)
+        planned = plan_trials(request) if place_gap(place) is None else _nowhere(request)
     except UserError as error:
         raise UserError(f"{suite.shown}: matrix '{matrix.name}': {error.cause}", error.way_out) from None
-    named = [replace(each, matrices=(matrix.name,)) for each in planned]
-    if gap is None:
-        return named
-    return [replace(each, gap=gap, trial=replace(each.trial, place=place)) for each in named]
+    return [replace(each, matrices=(matrix.name,)) for each in planned]
+
+
+def _nowhere(request: RunRequest) -> list[PlannedTrial]:
+    """Trials at a place that does not exist yet: what it cannot refuse is checked as if it were this machine."""
+    here = replace(request, place=RunRequest.place, faults=(), no_restart=False, failure_timeout_s=None)
+    found = []
+    for each in plan_trials(here):
+        trial = replace(
+            each.trial,
+            place=request.place,
+            faults=request.faults,
+            no_restart=request.no_restart,
+            failure_timeout_s=request.failure_timeout_s,
+        )
+        load = publishing_load(trial.load, each.warmup_s)
+        check_faults(trial, load, each.warmup_s, own_broker=request.kafka is None)
+        found.append(replace(each, trial=trial, gap=place_gap(request.place)))
+    return found
 
 
 def _request(scale: Scale, values: Mapping[str, Any], place: str) -> RunRequest:
     events, for_s, warmup_s = values.get("events"), values.get("for"), values.get("warmup")
+    faults, timeout_s = values.get("faults", ()), values.get("failure-timeout")
     return RunRequest(
         applications=(values["applications"],),
         engines=(values["engines"],),
@@ -107,6 +129,9 @@ def _request(scale: Scale, values: Mapping[str, Any], place: str) -> RunRequest:
         parameters=values.get("parameters", {}),
         settings=values.get("settings", {}),
         stop_after=values.get("stop-after"),
+        faults=tuple(stretched(fault, scale.factor) for fault in faults),
+        no_restart=bool(faults) and values.get("no-restart", False),
+        failure_timeout_s=timeout_s * scale.factor if faults and timeout_s is not None else None,
         timeout_s=values.get("timeout", RunRequest.timeout_s),
         thresholds=values.get("thresholds", ()),
     )
@@ -138,4 +163,6 @@ def process_key(planned: PlannedTrial) -> tuple[Any, ...]:
     """Trials with equal keys share a job process."""
     trial = planned.trial
     session = get_engine(trial.engine).session_settings(trial.settings)
-    return trial.engine, trial.place, tuple(sorted(session.items()))
+    # A process that is broken on purpose is nobody else's.
+    broken = repr(trial) if trial.faults else ""
+    return trial.engine, trial.place, tuple(sorted(session.items())), broken
