@@ -42,6 +42,9 @@ def test_the_public_shape_is_the_documented_one() -> None:
                     "late": 0, "rejected": 0,
                 },
                 "quality": {},
+                "faults": [],
+                "recovery": None,
+                "phases": {},
                 "gap": None,
             }
         ],

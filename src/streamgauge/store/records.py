@@ -36,6 +36,9 @@ _EMPTY: Mapping[str, Any] = {
     "end": {},
     "verdict": None,
     "quality": {},
+    "faults": [],
+    "recovery": None,
+    "phases": {},
     "variants": {},
     "between": [],
     "gap": None,
@@ -109,6 +112,9 @@ def _public_trial(record: Mapping[str, Any]) -> dict[str, Any]:
         "throughput": _chosen(record["throughput"], ("events_per_s", "p5_events_per_s", "mb_per_s")),
         "verdict": _chosen(record["verdict"], ("correct", *VERDICT_COUNTS, "late", "rejected")),
         "quality": record.get("quality", {}),
+        "faults": record.get("faults", []),
+        "recovery": record.get("recovery"),
+        "phases": record.get("phases", {}),
         "gap": record["gap"],
     }
 
