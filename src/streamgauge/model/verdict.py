@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from streamgauge.model.engine import Guarantee
@@ -27,6 +28,8 @@ class Verdict:
     duplicates_allowed: bool = False
     examples: tuple[str, ...] = ()
     """A few differences in words, so that a person can start looking."""
+    phases: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Before, during and after the faults of the trial, each with its own counts; empty where there were none."""
 
     @property
     def correct(self) -> bool:

@@ -38,7 +38,6 @@ _EMPTY: Mapping[str, Any] = {
     "quality": {},
     "faults": [],
     "recovery": None,
-    "phases": {},
     "variants": {},
     "between": [],
     "gap": None,
@@ -114,7 +113,7 @@ def _public_trial(record: Mapping[str, Any]) -> dict[str, Any]:
         "quality": record.get("quality", {}),
         "faults": record.get("faults", []),
         "recovery": record.get("recovery"),
-        "phases": record.get("phases", {}),
+        "phases": (record["verdict"] or {}).get("phases", {}),
         "gap": record["gap"],
     }
 

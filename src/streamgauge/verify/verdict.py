@@ -12,6 +12,7 @@ from streamgauge.store.tables import Table, attach, column_types, detach
 from streamgauge.verify import latest_per_key, per_event
 from streamgauge.verify.decode import ENVELOPE, matched_columns
 from streamgauge.verify.differences import first_row, pick_examples
+from streamgauge.verify.phases import Spans, counted, prepare
 
 
 def judge(
@@ -24,10 +25,12 @@ def judge(
     connection: duckdb.DuckDBPyConnection,
     ordered: bool = False,
     undecodable: int = 0,
+    spans: Spans | None = None,
 ) -> Verdict:
     """Compare decoded outputs with the expected answer; `ordered` asks for input order in a PerEvent answer.
 
-    `connection` is the one that the relations of `expected` belong to; tables that this makes are dropped again.
+    `connection` is the one that the relations of `expected` belong to; tables that this makes are dropped again. With
+    `spans` the differences are also told apart by whether they lie before, during or after the faults.
     """
     attach(connection, "outputs_seen", outputs)
     _materialise(connection, expected)
@@ -39,10 +42,14 @@ def judge(
             "Publish more events, or set a parameter (--param) that lets something through",
         )
     (seen,) = first_row(connection, "select count(*) from outputs_seen")
+    if spans is not None:
+        prepare(connection, matching, expected, spans)
+    located = spans is not None
     if isinstance(matching, PerEvent):
-        found = per_event.compare(connection, matching, ordered=ordered)
+        found = per_event.compare(connection, matching, ordered=ordered, located=located)
     else:
-        found = latest_per_key.compare(connection, matching, restarted=restarts > 0)
+        found = latest_per_key.compare(connection, matching, restarted=restarts > 0, located=located)
+    phases = {} if spans is None else counted(connection, spans)
     connection.execute("drop table expected_answer")
     detach(connection, "outputs_seen")
     detach(connection, "expected_rows")
@@ -61,6 +68,7 @@ def judge(
         restarts=restarts,
         duplicates_allowed=duplicates_allowed(guarantee, restarts),
         examples=pick_examples(examples),
+        phases=phases,
     )
 
 
