@@ -10,6 +10,8 @@ from streamgauge.measure.repeats import Group
 from streamgauge.measure.validity import Record, measured
 from streamgauge.report import charts, series
 from streamgauge.report.charts import Bar, Reach, Trace
+from streamgauge.report.fault_words import faults_of
+from streamgauge.report.faults import fault_marks
 from streamgauge.report.words import preloaded, rate_of
 
 
@@ -48,7 +50,7 @@ class Section:
 
 
 def sections(trials: Sequence[DrawnTrial]) -> list[Section]:
-    """The measured trials gathered by application, cut and load; a load that all share is not repeated."""
+    """The measured trials gathered by application, cut, faults and load; a load that all share is not repeated."""
     gathered: dict[str, list[DrawnTrial]] = {}
     several = len({t.record["load"] for t in trials}) > 1
     for trial in trials:
@@ -60,16 +62,18 @@ def sections(trials: Sequence[DrawnTrial]) -> list[Section]:
 
 def _name(record: Record) -> str:
     cut = (record.get("trial") or {}).get("stop_after")
-    return f"{record['application']}{f' up to {cut}' if cut else ''}"
+    broken = f" · {faults_of(record)}" if faults_of(record) else ""
+    return f"{record['application']}{f' up to {cut}' if cut else ''}{broken}"
 
 
 def section_figures(section: Section, colours: dict[str, str]) -> list[Figure]:
-    """The five charts of a section; a chart without data is left out."""
+    """The five charts of a section; a chart without data is left out. Faults are drawn in all that have a time."""
+    marks = [mark for trial in section.trials for mark in fault_marks(trial.record)]
     found = [
         Figure(
             "Latency over time",
             "Event latency per second, logarithmic: the median and, where a second holds at least 100 events, p99.",
-            charts.latency_chart(list(_latency_traces(section)), colours),
+            charts.with_marks(charts.latency_chart(list(_latency_traces(section)), colours), marks, colours),
         ),
         Figure(
             "Latency by percentile",
@@ -79,17 +83,17 @@ def section_figures(section: Section, colours: dict[str, str]) -> list[Figure]:
         Figure(
             "Throughput over time",
             "Events that entered the log and events that the job had consumed, per second.",
-            charts.throughput_chart(list(_throughput_traces(section)), colours),
+            charts.with_marks(charts.throughput_chart(list(_throughput_traces(section)), colours), marks, colours),
         ),
         Figure(
             "CPU over time",
             "Cores in use by the job (solid), the broker (dotted) and the publisher (dashed). Before 0 is the warm-up.",
-            charts.cpu_chart(list(_cpu_traces(section)), colours),
+            charts.with_marks(charts.cpu_chart(list(_cpu_traces(section)), colours), marks, colours),
         ),
         Figure(
             "Memory over time",
             "The job's resident memory (solid) and its JVM heap in use (dotted).",
-            charts.memory_chart(list(_memory_traces(section)), colours),
+            charts.with_marks(charts.memory_chart(list(_memory_traces(section)), colours), marks, colours),
         ),
     ]
     return [each for each in found if each.figure["data"]]

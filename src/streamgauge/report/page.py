@@ -12,6 +12,7 @@ from typing import Any
 from streamgauge.measure.repeats import groups
 from streamgauge.report import characterisations, charts, drawing, sections
 from streamgauge.report.drawing import DrawnTrial, Figure
+from streamgauge.report.faults import faults_section
 from streamgauge.report.markup import Markup, bullets, element, embedded_json, facts, joined
 from streamgauge.report.words import answer, compared, in_order
 
@@ -84,6 +85,7 @@ def _parts(
     found: list[tuple[str, str, Markup | None]] = [
         ("summary", "Summary", joined([_figures("glance", glance), sections.summary(compared(records), colours)])),
         ("repeats", "Repeats", _repeats(grouped, colours)),
+        ("faults", "Faults and recovery", faults_section(compared(records), colours)),
         ("not-run", "What could not be run", sections.not_run(records, colours)),
         ("problems", "What could not be read", bullets(problems) if problems else None),
     ]
