@@ -104,6 +104,7 @@ def test_a_suspension_lasts_until_it_is_continued() -> None:
         (["suspend broker at 5s", "suspend broker at 50s for 1s"], LOCAL, "it overlaps with 'suspend broker at 5s'"),
         (["kill worker every 10s"], replace(CLUSTER, targets={"worker": 2}), "no worker is left at 30 s"),
         (["kill broker at 3s", "restart broker at 9s"], LOCAL, "no broker is left at 9 s: 'kill broker at 3s'"),
+        (["restart driver at 3s"], replace(LOCAL, restarts=False), "the supervisor may not restart it"),
         (["continue driver at 3s"], LOCAL, "no driver is suspended at 3 s"),
         (["suspend driver at 1s for 1s", "continue driver at 3s"], LOCAL, "no driver is suspended at 3 s"),
         (["kill driver at half"], replace(LOCAL, length_s=None), "half of a preloaded trial is not known before"),

@@ -41,6 +41,8 @@ def test_faults_tell_trials_apart() -> None:
         ({"faults": ("kill worker at 3s",)}, "there is no worker of this run at local"),
         ({"faults": ("restart broker at 3s",), "kafka": "b:9092"}, "there is no broker of this run at local"),
         ({"faults": ("smash driver at 3s",)}, "unknown verb of a fault 'smash'"),
+        ({"faults": ("kill broker at 3s",)}, "a log that stays away cannot be read back"),
+        ({"faults": ("kill publisher at 3s",), "load": "preloaded", "for_s": None}, "has published everything before"),
         ({"faults": (), "no_restart": True}, "--no-restart needs --fault"),
         ({"failure_timeout_s": 0.0}, "--failure-timeout must be more than 0"),
     ],

@@ -13,6 +13,8 @@ from streamgauge.model.units import parse_duration_s
 SPELLING = "VERB [N] TARGET at TIME|half [for TIME], or VERB [N] TARGET every TIME [up to N] [after TIME] [for TIME]"
 RANDOM_SPELLING = "random fault every TIME [up to N] [after TIME]"
 _WAY_OUT = "Write it like 'kill executor at 30s' or 'suspend worker every 20s up to 3 after 15s for 10s'"
+BROUGHT_BACK = {"driver": "the supervisor", "executor": "its worker"}
+"""Who starts a process again that is gone, where the injector does not."""
 _CLAUSE = re.compile(r"\b(at|every|up to|after|for)\s+(\S+)")
 
 
@@ -129,3 +131,5 @@ def _check(fault: Fault) -> None:
         )
     if fault.for_s is not None and verb.bring_back is None:
         raise UserError(f"'{verb.name}' has no duration", "Leave 'for' out")
+    if fault.for_s is not None and verb.effect == "gone" and fault.target in BROUGHT_BACK:
+        raise UserError(f"a {fault.target} is brought back by {BROUGHT_BACK[fault.target]}", "Leave 'for' out")

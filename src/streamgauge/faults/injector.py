@@ -156,8 +156,9 @@ class Injector:
             problem = f"the {planned.target} could not be brought back: {error}"
         with self._lock:
             known = self._injected[number]
-            back = {"until_ms": time.time_ns() // _PER_MS, "back_effect": effect}
-            self._injected[number] = replace(known, **back, problem=known.problem or problem)
+            self._injected[number] = replace(
+                known, until_ms=time.time_ns() // _PER_MS, back_effect=effect, problem=known.problem or problem
+            )
 
     def _go_on(self) -> None:
         """Let everything that this injector suspended go on, whoever suspended it last."""
@@ -192,9 +193,12 @@ class Injector:
 
 def _hit(verb: FaultVerb) -> Collection[State]:
     """The states in which a process can be hit: one that stands still cannot be suspended, but can be killed."""
+    states: tuple[State, ...] = ("running", "stopped")
     if verb.of_stopped:
-        return ("stopped",)
-    return ("running",) if verb.effect == "stopped" else ("running", "stopped")
+        states = ("stopped",)
+    elif verb.effect == "stopped":
+        states = ("running",)
+    return states
 
 
 def _lacking(planned: PlannedFault, verb: FaultVerb) -> str:

@@ -37,7 +37,7 @@ class Scene:
 
     def returns(self, target: str) -> bool:
         """Whether a killed process of the target comes back without the injector."""
-        return target == "executor" or (target == "driver" and self.restarts)
+        return target in ("executor", "publisher") or (target == "driver" and self.restarts)
 
 
 def timeline(faults: Sequence[Fault], scene: Scene) -> tuple[PlannedFault, ...]:
@@ -69,6 +69,8 @@ def _check_target(fault: Fault, scene: Scene) -> None:
             f"there is no {fault.target} of this run at {scene.place}",
             f"There it can hit {', '.join(scene.targets)}",
         )
+    if fault.target == "driver" and fault_verbs()[fault.verb].always_back and not scene.restarts:
+        raise _refused(spelled(fault), "the supervisor may not restart it", "Leave --no-restart out, or kill it")
     if fault.count > there:
         raise _refused(
             spelled(fault), f"{scene.place} has {there} {fault.target}{'' if there == 1 else 's'}, not {fault.count}"

@@ -11,23 +11,26 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from streamgauge.engines import get_engine
-from streamgauge.lab.conduct import Conducted, Conductor, Phase
+from streamgauge.lab.conduct import Conductor, Phase
+from streamgauge.lab.conducted import Conducted
 from streamgauge.lab.dead_letters import judge_dead_letters
 from streamgauge.lab.published_events import Published, write_events
 from streamgauge.load.specification import PublisherResult
 from streamgauge.log.reading import ReadBack, read_append_times
 from streamgauge.measure.latency import Answer, Latencies, measure_latencies
+from streamgauge.measure.recovery import Disturbance, Recovery, measure_recovery, recovery_figures, with_reprocessed
 from streamgauge.measure.requirements import check_requirements
 from streamgauge.measure.resources import summarise_resources
-from streamgauge.measure.throughput import Throughput, measure_throughput
+from streamgauge.measure.throughput import Throughput, measure_tenths, measure_throughput
 from streamgauge.measure.validity import TrialFacts, Validity, assess
 from streamgauge.measure.window import measured_window
 from streamgauge.model import Expected, Output, StreamgaugeError, Trial, UserError, Verdict, wanted
 from streamgauge.places import parse_place
 from streamgauge.store.tables import attach, detach, quoted
 from streamgauge.streams.reference import open_source
-from streamgauge.verify.decode import decode_outputs
+from streamgauge.verify.decode import Decoded, decode_outputs
 from streamgauge.verify.events import Events
+from streamgauge.verify.phases import Spans, together
 from streamgauge.verify.verdict import judge
 
 
@@ -41,10 +44,16 @@ class Assessed:
 
 
 @dataclass(frozen=True)
-class _Judged:
-    answer: Answer
-    verdict: Verdict
-    quality: Mapping[str, float]
+class _Read:
+    """One output as it was read back, and what the oracle asks for."""
+
+    output: Output
+    expected: Expected
+    decoded: Decoded
+
+    @property
+    def answer(self) -> Answer:
+        return Answer(self.decoded.path, self.output.matching, self.expected.touches)
 
 
 def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assessed:
@@ -54,12 +63,12 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
     files, malformed, in_log, read_back = _write_inputs(conductor, done, phase)
     with Events({**files, **done.tables}, folder / "spill") as events:
         connection = events.connection
-        judged = [_judge(conductor, done, output, events) for output in done.application.leaf_outputs()]
+        read = [_read(conductor, done, output, events) for output in done.application.leaf_outputs()]
         letters = judge_dead_letters(
             malformed, done.dead_letters, conductor.lab.cluster, folder, get_engine(trial.engine).guarantee, connection
         )
         window = measured_window(connection, list(files.values()), trial.warmup_events)
-        answers = [each.answer for each in judged]
+        answers = [each.answer for each in read]
         latencies = measure_latencies(connection, list(files.values()), answers, window)
         place = parse_place(trial.place)
         throughput = measure_throughput(
@@ -73,8 +82,12 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         resources = summarise_resources(
             connection, done.resources, throughput.start_ms, _last_ms(done, throughput), place.cores
         )
+        inputs = list(files.values())
+        recoveries, tenths = _recoveries(done, connection, inputs, answers, latencies, window.start_ms)
+        spans = Spans([_span(each) for each in recoveries], inputs) if recoveries else None
+        verdicts = [_judged(conductor, done, each, connection, spans) for each in read]
     validity = _validity(trial, done, in_log, latencies)
-    verdict = _together([*(each.verdict for each in judged), letters])
+    verdict = _together([*verdicts, letters])
     figures = {
         **_latency_figures(latencies),
         "measured_events": window.events,
@@ -88,12 +101,43 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         "invalid_reasons": validity.reasons,
         "warnings": validity.warnings,
         "verdict": verdict.as_dict(),
-        "quality": {name: value for each in judged for name, value in each.quality.items()},
+        "quality": {name: value for each in read for name, value in each.expected.quality.items()},
+        "faults": [each.as_dict() for each in done.endured.injected],
+        "recovery": _recovery(done, recoveries, verdict) if trial.faults else None,
         "log": {"read_back_per_s": read_back.records_per_s, "events": in_log},
         "started_at_ms": throughput.start_ms,
         "process": {"jobs_before": done.jobs_before, "watching_cpu_s": done.watching_cpu_s, **done.engine_facts},
     }
-    return Assessed(figures, _tables(done, latencies, throughput), done.progress)
+    tables = _tables(done, latencies, throughput)
+    return Assessed(figures, {**tables, "tenths": tenths} if tenths is not None else tables, done.progress)
+
+
+def _recoveries(
+    done: Conducted, connection: Any, inputs: list[Path], answers: list[Answer], latencies: Latencies, start_ms: int
+) -> tuple[list[Recovery], pa.Table | None]:
+    """How the job came through each disturbance, and the table that it was taken from; of a trial without none."""
+    disturbances = Disturbance.of(done.endured.injected)
+    if not disturbances:
+        return [], None
+    outputs = [answer.outputs for answer in answers]
+    tenths = measure_tenths(connection, inputs, outputs, start_ms)
+    notices = [each.at_ms for each in done.endured.notices if each.what == "died"]
+    found = measure_recovery(tenths, latencies.counts, disturbances, notices, start_ms)
+    return with_reprocessed(connection, outputs, found), tenths
+
+
+def _span(recovery: Recovery) -> tuple[int, int]:
+    """When a fault was at work: until it was undone and output was back."""
+    return recovery.at_ms, max(recovery.at_ms, recovery.until_ms or 0, recovery.gap_end_ms or 0)
+
+
+def _recovery(done: Conducted, recoveries: list[Recovery], verdict: Verdict) -> dict[str, Any]:
+    return {
+        **recovery_figures(recoveries, verdict.as_dict()),
+        "each": [each.as_dict() for each in recoveries],
+        "notices": [each.as_dict() for each in done.endured.notices],
+        "went_down": done.endured.went_down,
+    }
 
 
 def _write_inputs(
@@ -127,7 +171,7 @@ def _write_inputs(
     return files, pa.concat_tables(malformed), in_log, read
 
 
-def _judge(conductor: Conductor, done: Conducted, output: Output, events: Events) -> _Judged:
+def _read(conductor: Conductor, done: Conducted, output: Output, events: Events) -> _Read:
     expected = _expected(conductor, done, output, events)
     decoded = decode_outputs(
         conductor.results.read(done.outputs[output.stage]),
@@ -136,17 +180,22 @@ def _judge(conductor: Conductor, done: Conducted, output: Output, events: Events
         conductor.folder / f"out-{output.stage}.parquet",
         connection=events.connection,
     )
-    verdict = judge(
-        expected,
-        decoded.path,
-        output.matching,
-        get_engine(conductor.trial.engine).guarantee,
-        0,
-        connection=events.connection,
+    return _Read(output, expected, decoded)
+
+
+def _judged(conductor: Conductor, done: Conducted, read: _Read, connection: Any, spans: Spans | None) -> Verdict:
+    return judge(
+        read.expected,
+        read.decoded.path,
+        read.output.matching,
+        conductor.guarantee,
+        done.endured.restarts,
+        connection=connection,
         ordered=done.application.order != "free",
-        undecodable=decoded.undecodable,
+        undecodable=read.decoded.undecodable,
+        spans=spans,
+        disturbed=spans is not None,
     )
-    return _Judged(Answer(decoded.path, output.matching, expected.touches), verdict, expected.quality)
 
 
 def _expected(conductor: Conductor, done: Conducted, output: Output, events: Events) -> Expected:
@@ -168,9 +217,12 @@ def _expected(conductor: Conductor, done: Conducted, output: Output, events: Eve
 
 def _validity(trial: Trial, done: Conducted, in_log: int, latencies: Latencies) -> Validity:
     behind = [result for result in done.publishers.values() if not result.kept_up]
+    # Whoever breaks the log or the publisher makes the load late on purpose, and latency rise and fall.
+    late_on_purpose = bool(done.endured.hit & {"broker", "publisher"})
+    broken = bool(done.endured.hit)
     return assess(
         TrialFacts(
-            publisher_kept_up=not behind,
+            publisher_kept_up=not behind or late_on_purpose,
             publisher_detail=behind[0].kept_up_reason if behind else "",
             events_published=trial.events * len(done.inputs),
             events_in_log=in_log,
@@ -180,8 +232,10 @@ def _validity(trial: Trial, done: Conducted, in_log: int, latencies: Latencies) 
             warmup_events=trial.warmup_events,
             warmup_p50_ms=latencies.warmup_last_half_p50_ms,
             measured_p50_ms=latencies.event.percentiles["p50"],
-            first_third_p50_ms=latencies.first_third_p50_ms,
-            last_third_p50_ms=latencies.last_third_p50_ms,
+            first_third_p50_ms=None if broken else latencies.first_third_p50_ms,
+            last_third_p50_ms=None if broken else latencies.last_third_p50_ms,
+            faults_missed=done.endured.missed,
+            stayed_down=done.endured.went_down,
             negative_latencies=sum(latencies.negative.values()),
         )
     )
@@ -242,6 +296,7 @@ def _together(verdicts: list[Verdict]) -> Verdict:
                     *("late", "rejected", "examples"),
                 )
             },
+            phases=together([first.phases, other.phases]),
         )
     return first
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from streamgauge.engines import get_engine
+from streamgauge.lab.conducted import Conducted
 from streamgauge.lab.environment import Laboratory
+from streamgauge.lab.fault_drill import FaultDrill
 from streamgauge.lab.job_process import JobHandle, JobProcess
 from streamgauge.lab.planning import publishing_load, resolved
 from streamgauge.lab.publishing import check_published
@@ -19,8 +19,8 @@ from streamgauge.lab.results import results_of
 from streamgauge.lab.stored_tables import table_path, write_tables
 from streamgauge.load import parse_load
 from streamgauge.load.process import PublisherProcess
-from streamgauge.load.specification import PublisherResult, PublisherSpec
-from streamgauge.model import Application, EngineError, Load, LogError
+from streamgauge.load.specification import PublisherSpec
+from streamgauge.model import EngineError, LogError
 from streamgauge.model.job import DEAD_LETTERS, InputTopic, Job
 from streamgauge.streams.malformed import Spoiling
 from streamgauge.streams.reference import StreamReference
@@ -36,35 +36,12 @@ COLD_PASS_MOST_EVENTS = 200_000
 Phase = Callable[[str, float, float], None]
 
 
-@dataclass
-class Conducted:
-    """What a trial left in the log, and what was seen on the way."""
-
-    application: Application
-    load: Load
-    inputs: dict[str, InputTopic]
-    outputs: dict[str, str]
-    tables: dict[str, Path] = field(default_factory=dict)
-    """Stored table → the file that holds its rows."""
-    dead_letters: str | None = None
-    publishers: dict[str, PublisherResult] = field(default_factory=dict)
-    lateness_paths: list[Path] = field(default_factory=list)
-    resources: Any = None
-    watching_cpu_s: float = 0.0
-    progress: list[dict[str, Any]] = field(default_factory=list)
-    job_started_ms: int = 0
-    ended_in_time: bool = True
-    output_still_growing: bool = False
-    discarded_pass: bool = False
-    jobs_before: int = 0
-    engine_facts: dict[str, Any] = field(default_factory=dict)
-    end: dict[str, Any] = field(default_factory=dict)
-
-
 class Conductor:
     """Conducts one trial in a laboratory."""
 
-    def __init__(self, lab: Laboratory, planned: PlannedTrial, number: int, phase: Phase) -> None:
+    def __init__(
+        self, lab: Laboratory, planned: PlannedTrial, number: int, phase: Phase, drained_s: float | None = None
+    ) -> None:
         self.lab, self.planned, self.phase = lab, planned, phase
         self.trial, self.warmup_s = planned.trial, planned.warmup_s
         self.prefix = f"streamgauge-{lab.run}-{number:03d}"
@@ -72,6 +49,7 @@ class Conductor:
         self.folder.mkdir()
         self.application = resolved(self.trial.found_at, self.trial.stop_after)
         self.engine = get_engine(self.trial.engine)
+        self.guarantee = self.engine.guarantee
         self.load = publishing_load(self.trial.load, self.warmup_s)
         self.deadline = time.monotonic() + planned.timeout_s + self._schedule_s()
         self.topics: list[str] = []
@@ -79,6 +57,7 @@ class Conductor:
         self._places: list[str] = []
         self.sampler = Sampler()
         self._publishers: dict[str, PublisherProcess] = {}
+        self.drill = FaultDrill(lab, self.trial, self.load, self.warmup_s, self.sampler, drained_s)
 
     def _schedule_s(self) -> float:
         """How long publishing takes by the schedule, which the time-out does not count."""
@@ -99,7 +78,10 @@ class Conductor:
             else:
                 self._conduct_paced(done)
         finally:
+            done.endured = self.drill.close()
             self._stop_publishers()
+            if self.drill.active:
+                self.lab.end_processes()
             done.resources = self.sampler.stop()
             done.watching_cpu_s = self.sampler.own_cost_s
         return done
@@ -129,7 +111,7 @@ class Conductor:
 
     def _conduct_preloaded(self, done: Conducted) -> None:
         self._start_publishers(done)
-        while not all(p.poll() is not None for p in self._publishers.values()):
+        while self.drill.publishing(self._publishers):
             self._look(None, None)
             self._show_published("preparing", done)
         self._collect_publishers(done)
@@ -137,8 +119,9 @@ class Conductor:
         if self._is_cold(process):
             self._discarded_pass(process, done.inputs)
             done.discarded_pass = True
-        handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
-        self._note_start(done, handle)
+        process, handle = self._run_measured(process, done)
+        done.job_started_ms = handle.started["starting_ms"]
+        self.drill.begin_at(done.job_started_ms * 1_000_000)
         self._wait_for_end(process, handle, done, lambda: self.phase("measuring", 0, 0))
 
     def _conduct_paced(self, done: Conducted) -> None:
@@ -147,27 +130,34 @@ class Conductor:
         if process.jobs == 0 and self.planned.discards:
             self._discarded_time(process)
             done.discarded_pass = True
-        handle: JobHandle | None = None
+        handle: Any = None
         if starts_at_s == 0:
-            handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
+            process, handle = self._run_measured(process, done)
         self._start_publishers(done)
-        while not all(p.poll() is not None for p in self._publishers.values()):
+        while self.drill.publishing(self._publishers):
+            self.drill.begin(self._publishers)
             self._look(process, handle)
-            elapsed_s = self._elapsed_s()
+            elapsed_s = min((p.progress()[1] for p in self._publishers.values()), default=0.0)
             if handle is None and elapsed_s >= starts_at_s:
-                handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
+                process, handle = self._run_measured(process, done)
             self._show_published("warming up" if elapsed_s < self.warmup_s else "measuring", done)
         if handle is None:
-            handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
+            process, handle = self._run_measured(process, done)
         self._collect_publishers(done)
-        self._note_start(done, handle)
+        done.job_started_ms = handle.started["starting_ms"]
         self._wait_for_end(process, handle, done, lambda: self.phase("draining", 0, 0))
 
-    def _note_start(self, done: Conducted, handle: JobHandle) -> None:
-        assert handle.started is not None
-        done.job_started_ms = handle.started["starting_ms"]
+    def _run_measured(self, process: JobProcess, done: Conducted) -> tuple[Any, Any]:
+        """Start the measured job; where faults are planned, what stands for it is brought back when it dies."""
+        handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
+        if not self.drill.active:
+            return process, handle
+        job = self.drill.supervise(process, handle)
+        return job, job
 
     def _process(self, done: Conducted) -> JobProcess:
+        if self.drill.active:
+            self.lab.end_processes()
         process = self.lab.job_process(self.trial.engine, self.trial.place, self.trial.settings)
         done.jobs_before = process.jobs
         done.engine_facts = {k: v for k, v in process.facts.items() if k == "version"}
@@ -248,6 +238,8 @@ class Conductor:
 
         The input has its final length by now, so until all is committed the log is not asked for anything.
         """
+        while self.drill.broker_hit:
+            self._look(process, handle)
         lengths = {where.topic: self.lab.cluster.end_offsets(where.topic) for where in done.inputs.values()}
         ends: dict[str, dict[int, int]] = {}
         silent_since: float | None = None
@@ -255,6 +247,11 @@ class Conductor:
             while silent_since is None or time.monotonic() - silent_since < SILENCE_S:
                 self._look(process, handle)
                 show()
+                if self.drill.went_down:
+                    done.ended_in_time, ends = False, self._output_ends(done)
+                    break
+                if self.drill.broker_hit:
+                    continue
                 if silent_since is not None or handle.consumed(
                     lambda topic: lengths.get(topic) or self.lab.cluster.end_offsets(topic)
                 ):
@@ -289,20 +286,21 @@ class Conductor:
                 raise EngineError(f"{self.trial.engine} did not stop: {process.last_words()}")
             time.sleep(POLL_S / 2)
 
-    def _look(self, process: JobProcess | None, handle: JobHandle | None) -> None:
+    def _look(self, process: Any, handle: Any) -> None:
         """Wait a moment; raise when something has died or the time is up."""
         time.sleep(POLL_S)
-        self.lab.check_log()
+        if not self.drill.broker_away:
+            self.lab.check_log()
         if handle is not None:
             handle.hear()
             handle.raise_failure()
-        if process is not None and not process.alive():
+        if process is not None and process is not self.drill.job and not process.alive():
             raise EngineError(
                 f"the job process of {self.trial.engine} died: {process.last_words()}",
                 "Other trials go on; see the engine's own documentation for the cause",
             )
         for publisher in self._publishers.values():
-            if publisher.poll() is not None:
+            if publisher.poll() is not None and not self.drill.breaks("publisher"):
                 failure = publisher.result().error
                 if failure:
                     raise LogError(f"the publisher lost the log: {failure}", "Check the broker and run again")
@@ -318,6 +316,7 @@ class Conductor:
             self._publishers[name] = publisher
             self.sampler.add("publisher", publisher.pid)
             done.lateness_paths.append(self.folder / f"lateness-{name}.parquet")
+        self.drill.publishers_started(self._publishers, self._started_publisher)
 
     def _publisher(self, name: str, topic: str, load: str, events: int, label: str) -> PublisherProcess:
         spec = PublisherSpec(
@@ -337,13 +336,14 @@ class Conductor:
             result_path=str(self.folder / f"published-{label}.json"),
             lateness_path=str(self.folder / f"lateness-{label}.parquet"),
             progress_path=str(self.folder / f"publishing-{label}.json"),
+            broker_timeout_s=PublisherSpec.broker_timeout_s + 2 * self.drill.longest_away_s,
         )
+        return self._started_publisher(label, spec)
+
+    def _started_publisher(self, label: str, spec: PublisherSpec) -> PublisherProcess:
         publisher = PublisherProcess.start(spec, self.folder / f"publisher-{label}.log")
         self.lab.guard.watch(publisher.pid)
         return publisher
-
-    def _elapsed_s(self) -> float:
-        return min((p.progress()[1] for p in self._publishers.values()), default=0.0)
 
     def _show_published(self, phase: str, done: Conducted) -> None:
         published = sum(p.progress()[0] for p in self._publishers.values())

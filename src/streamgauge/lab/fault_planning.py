@@ -10,7 +10,7 @@ from streamgauge.faults.grammar import parse_fault, spelled
 from streamgauge.faults.timeline import DEFAULT_FAILURE_TIMEOUT_S, Scene, timeline
 from streamgauge.load import parse_load
 from streamgauge.measure.validity import Record, ranked
-from streamgauge.model import EngineError, Load, Trial
+from streamgauge.model import EngineError, Load, Trial, UserError
 from streamgauge.model.fault import PlannedFault
 from streamgauge.places import fault_targets
 
@@ -28,8 +28,8 @@ def stretched(spelling: str, factor: float) -> str:
 
     fault = parse_fault(spelling)
     at = fault.at if isinstance(fault.at, str) else times(fault.at)
-    away = {"every_s": times(fault.every_s), "after_s": times(fault.after_s), "for_s": times(fault.for_s)}
-    return spelled(replace(fault, at=at, **away))
+    every_s, after_s, for_s = map(times, (fault.every_s, fault.after_s, fault.for_s))
+    return spelled(replace(fault, at=at, every_s=every_s, after_s=after_s, for_s=for_s))
 
 
 def measured_length_s(trial: Trial, load: Load, warmup_s: float) -> float | None:
@@ -45,7 +45,17 @@ def check_faults(trial: Trial, load: Load, warmup_s: float, *, own_broker: bool)
     faults = [parse_fault(text) for text in trial.faults]
     if length_s is None:
         faults = [replace(fault, at=0.0) if fault.at == "half" else fault for fault in faults]
-    timeline(faults, _scene(trial, length_s, own_broker))
+    for planned in timeline(faults, _scene(trial, length_s, own_broker)):
+        if planned.target == "publisher" and length_s is None:
+            raise UserError(
+                f"fault '{planned.fault}': a preloaded trial has published everything before its time begins",
+                "Give another load, or another target",
+            )
+        if planned.target == "broker" and planned.until_s is None and planned.verb != "continue":
+            raise UserError(
+                f"fault '{planned.fault}': a log that stays away cannot be read back",
+                "Say how long it is away: 'for 5s'",
+            )
 
 
 def laid_out(

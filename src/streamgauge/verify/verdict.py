@@ -26,11 +26,13 @@ def judge(
     ordered: bool = False,
     undecodable: int = 0,
     spans: Spans | None = None,
+    disturbed: bool = False,
 ) -> Verdict:
     """Compare decoded outputs with the expected answer; `ordered` asks for input order in a PerEvent answer.
 
     `connection` is the one that the relations of `expected` belong to; tables that this makes are dropped again. With
-    `spans` the differences are also told apart by whether they lie before, during or after the faults.
+    `spans` the differences are also told apart by whether they lie before, during or after the faults. A job that was
+    `disturbed` may have repeated a part of its work without a restart: an engine tries tasks again that were lost.
     """
     attach(connection, "outputs_seen", outputs)
     _materialise(connection, expected)
@@ -48,7 +50,7 @@ def judge(
     if isinstance(matching, PerEvent):
         found = per_event.compare(connection, matching, ordered=ordered, located=located)
     else:
-        found = latest_per_key.compare(connection, matching, restarted=restarts > 0, located=located)
+        found = latest_per_key.compare(connection, matching, restarted=restarts > 0 or disturbed, located=located)
     phases = {} if spans is None else counted(connection, spans)
     connection.execute("drop table expected_answer")
     detach(connection, "outputs_seen")
@@ -66,7 +68,7 @@ def judge(
         out_of_order=found.out_of_order,
         late=expected.late,
         restarts=restarts,
-        duplicates_allowed=duplicates_allowed(guarantee, restarts),
+        duplicates_allowed=duplicates_allowed(guarantee, restarts + disturbed),
         examples=pick_examples(examples),
         phases=phases,
     )
