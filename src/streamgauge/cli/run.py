@@ -88,7 +88,11 @@ def run(
     no_restart: NoRestart = False,
     failure_timeout: FailureTimeout = None,
     sink: Annotated[
-        str | None, typer.Option(metavar="URL", help="Write results to this store, like redis://localhost:6379/0.")
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Write results to this store: redis://localhost:6379/0 or postgresql://user@host/database.",
+        ),
     ] = None,
     kafka: Kafka = None,
     kafka_config: KafkaConfig = None,

@@ -15,7 +15,7 @@ from streamgauge.lab.job_process import JobHandle, JobProcess
 from streamgauge.lab.planning import publishing_load, resolved
 from streamgauge.lab.publishing import check_published
 from streamgauge.lab.request import PlannedTrial
-from streamgauge.lab.results import results_of
+from streamgauge.lab.results import guarantee_of, results_of
 from streamgauge.lab.stored_tables import table_path, write_tables
 from streamgauge.load import parse_load
 from streamgauge.load.process import PublisherProcess
@@ -49,7 +49,7 @@ class Conductor:
         self.folder.mkdir()
         self.application = resolved(self.trial.found_at, self.trial.stop_after)
         self.engine = get_engine(self.trial.engine)
-        self.guarantee = self.engine.guarantee
+        self.guarantee = guarantee_of(self.engine, self.trial.sink)
         self.load = publishing_load(self.trial.load, self.warmup_s)
         self.deadline = time.monotonic() + planned.timeout_s + self._schedule_s()
         self.topics: list[str] = []

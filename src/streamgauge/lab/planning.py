@@ -20,7 +20,7 @@ from streamgauge.lab.request import (
 )
 from streamgauge.load import parse_load
 from streamgauge.log.configuration import read_configuration
-from streamgauge.log.redis_store import RedisStore
+from streamgauge.log.result_store import open_store
 from streamgauge.measure.thresholds import parse_threshold
 from streamgauge.model import Application, Gap, Load, Trial, UserError, unknown
 from streamgauge.places import parse_place
@@ -182,7 +182,7 @@ def _check_numbers(request: RunRequest) -> None:
         )
     parse_place(request.place)
     if request.sink is not None:
-        RedisStore(request.sink)
+        open_store(request.sink)
 
 
 def _checked_gap(trial: Trial, engine: ExecutableEngine) -> Gap | None:

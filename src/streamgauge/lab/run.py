@@ -19,7 +19,7 @@ from streamgauge.lab.planning import chosen_application, plan_run
 from streamgauge.lab.request import Listener, Plan, PlannedTrial, RunOutcome, RunRequest
 from streamgauge.lab.resuming import left_of, stored_plan
 from streamgauge.lab.space import needed_bytes
-from streamgauge.log.redis_store import RedisStore
+from streamgauge.log.result_store import open_store
 from streamgauge.measure.thresholds import check, parse_threshold
 from streamgauge.model import EngineError, LogError, StoreError, StreamgaugeError, UserError
 from streamgauge.model.errors import (
@@ -75,7 +75,7 @@ def check_before(plan: Plan) -> None:
     check_space(work_root(), needed_bytes(trials))
     find_java()
     for sink in {trial.sink for trial in trials if trial.sink is not None}:
-        RedisStore(sink).check()
+        open_store(sink).check()
 
 
 def _conduct(plan: Plan, writer: RunWriter, listener: Listener, records: list[dict[str, Any] | None]) -> RunOutcome:

@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -46,6 +46,11 @@ class RedisStore:
         _check_url(self.url)
 
     @property
+    def outputs(self) -> Literal["exactly-once", "at-least-once"]:
+        """A row that is written again is there twice."""
+        return "at-least-once"
+
+    @property
     def shown(self) -> str:
         """The URL without its user and password."""
         return without_password(self.url)
@@ -57,6 +62,10 @@ class RedisStore:
             commands.execute_command("XADD", probe, "*", "probe", "")
             commands.execute_command("UNLINK", probe)
             self._answers(commands.execute)
+
+    def make(self, place: str) -> None:
+        """Make sure that nothing is there: a place comes into being when it is first written."""
+        self.delete([place])
 
     def count(self, place: str) -> int:
         """How many rows have been written there."""
