@@ -21,7 +21,7 @@ REQUEST = RunRequest(applications=("ad-analytics",), load="preloaded", events=4_
 def test_what_is_promised_of_outputs_is_the_sinks_word() -> None:
     engine = get_engine("spark-microbatch")
     assert guarantee_of(engine, None).outputs == "at-least-once"
-    assert guarantee_of(engine, "redis://localhost").outputs == "at-least-once"
+    assert guarantee_of(engine, "redis://localhost").outputs == "exactly-once"
     assert guarantee_of(engine, "postgresql://localhost/db").outputs == "exactly-once"
     assert guarantee_of(engine, "postgresql://localhost/db").values == "exactly-once"
 

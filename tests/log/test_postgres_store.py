@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamgauge.log.postgres_store import PostgresStore, identity, table_name
+from streamgauge.log.identity import identity
+from streamgauge.log.postgres_store import PostgresStore, table_name
 from streamgauge.log.reading import RECORDS_SCHEMA
 from streamgauge.log.redis_store import RedisStore
 from streamgauge.log.result_store import open_store
@@ -47,7 +48,7 @@ def _rows(rows: list[tuple[str | None, str, str | None]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema=schema)
 
 
-ROWS = [("a", '{"seen":1}', "1700,1,42,0"), (None, "plain é\n\t\\", None), ("a", '{"seen":2}', "1701,0,7,3")]
+ROWS = [("a", '{"seen":1}', "1700,1,42,0"), (None, "plain é\n\t\\", "1,0,0,0"), ("a", '{"seen":2}', "1701,0,7,3")]
 
 
 def test_what_was_written_is_read_back_in_the_shape_of_a_topic(store: PostgresStore, place: str) -> None:
@@ -60,7 +61,7 @@ def test_what_was_written_is_read_back_in_the_shape_of_a_topic(store: PostgresSt
     assert all(before_ms - 1 <= row.pop("append_ms") <= after_ms + 1 for row in found)
     assert [tuple(row.values()) for row in found] == [
         (0, 0, b"a", b'{"seen":1}', 1700, 1, 42, 0),
-        (0, 1, None, "plain é\n\t\\".encode(), None, None, None, None),
+        (0, 1, None, "plain é\n\t\\".encode(), 1, 0, 0, 0),
         (0, 2, b"a", b'{"seen":2}', 1701, 0, 7, 3),
     ]
 
@@ -144,12 +145,20 @@ def test_a_url_names_its_store() -> None:
         open_store("mysql://localhost/db")
 
 
-_TEXT = st.none() | st.text(max_size=4)
+_KEY = st.none() | st.text(max_size=4)
+_ORIGIN = st.text(min_size=1, max_size=4)
 
 
-@given(_TEXT, st.text(max_size=4), _TEXT, _TEXT, st.text(max_size=4), _TEXT)
-def test_only_equal_outputs_have_the_same_identity(k1: Any, v1: str, o1: Any, k2: Any, v2: str, o2: Any) -> None:
+@given(_KEY, st.text(max_size=4), _ORIGIN, _KEY, st.text(max_size=4), _ORIGIN)
+def test_only_equal_outputs_have_the_same_identity(k1: Any, v1: str, o1: str, k2: Any, v2: str, o2: str) -> None:
+    assert identity(k1, v1, o1) == identity(k1, v1, o1)
     assert (identity(k1, v1, o1) == identity(k2, v2, o2)) == ((k1, v1, o1) == (k2, v2, o2))
+
+
+def test_outputs_without_an_origin_are_never_taken_for_repeats(store: PostgresStore, place: str) -> None:
+    store.write(place, _rows([("a", "x", None)] * 3))
+    assert store.count(place) == 3
+    assert [row["origin_offset"] for row in next(store.read_records(place)).to_pylist()] == [None] * 3
 
 
 @given(st.text(min_size=1, max_size=120), st.text(min_size=1, max_size=120))

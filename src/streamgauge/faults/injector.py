@@ -77,7 +77,9 @@ class Injector:
         self._go_on()
         for number, planned in enumerate(self._planned):
             if number not in self._injected:
-                self._note(number, self._missed(planned, "the trial ended before its time"))
+                came = self.started and time.time_ns() >= self._instant_ns(planned.at_s)
+                problem = _lacking(planned, fault_verbs()[planned.verb]) if came else "the trial ended before its time"
+                self._note(number, self._missed(planned, problem))
         return self.injected()
 
     def __enter__(self) -> Injector:

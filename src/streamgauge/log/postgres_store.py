@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pyarrow as pa
 
+from streamgauge.log.identity import identity
 from streamgauge.log.reading import BATCH_RECORDS, RECORDS_SCHEMA, origin_columns
 from streamgauge.model.errors import LogError, UserError
 from streamgauge.model.trial import without_password
@@ -173,12 +174,6 @@ class PostgresStore:
                 f"PostgreSQL at {self.shown} refuses ({_first_line(error)})",
                 "The user must be allowed to make tables in the database",
             ) from None
-
-
-def identity(key: str | None, value: str, origin: str | None) -> bytes:
-    """What makes an output unique, as 32 bytes: the same for the same output, also after a restart."""
-    parts = [b"\0" if part is None else b"\1" + part.encode() for part in (key, origin, value)]
-    return hashlib.sha256(b"".join(len(part).to_bytes(8, "big") + part for part in parts)).digest()
 
 
 def table_name(place: str) -> str:
