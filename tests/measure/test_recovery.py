@@ -127,6 +127,28 @@ def test_p99_needs_a_hundred_samples_in_a_second() -> None:
     assert one(tenths(), latency(STEADY, count=99)).p99_back_s is None
 
 
+def test_a_preloaded_job_is_drained_when_all_is_consumed() -> None:
+    arrived, consumed = np.zeros(200, np.int64), np.zeros(200, np.int64)
+    arrived[0] = 1_500
+    consumed[50:100], consumed[140:190] = 10, 20
+    at = START + np.arange(190) * 100
+    silent = consumed[:190] == 0
+    flow = pa.table(
+        {
+            "at_ms": at,
+            "in_events": arrived[:190],
+            "consumed_events": consumed[:190],
+            "out_records": consumed[:190],
+            "first_out_ms": pa.array(at + 20, mask=silent),
+            "last_out_ms": pa.array(at + 80, mask=silent),
+        }
+    )
+    found = one(flow, latency({0: 9_000}))
+    assert found.output_gap_s == pytest.approx((14_020 - 9_980) / 1000)
+    assert (found.drained_s, found.catch_up_per_s) == (pytest.approx(9.0), 200)
+    assert (found.band_ms, found.latency_back_s) == (None, None)
+
+
 def test_detection_is_the_first_word_after_the_fault() -> None:
     found = one(tenths(), latency(STEADY), [FAULT - 5, FAULT + 900, FAULT + 400])
     assert found.detect_s == 0.4

@@ -148,6 +148,9 @@ class _Flow:
     """(from, to) of every time between two outputs of different slots."""
     end_ms: int
     last_in_ms: int
+    """When the last event had come in."""
+    busy_until_ms: int
+    """When nothing was left to do: the last event had come in, and was consumed."""
 
     @staticmethod
     def of(tenths: pa.Table) -> _Flow:
@@ -156,19 +159,23 @@ class _Flow:
         first, last = (tenths[n].drop_null().to_numpy() for n in ("first_out_ms", "last_out_ms"))
         filled = np.flatnonzero(arrived > 0)
         end_ms = int(at_ms[-1]) + TENTH_MS if len(at_ms) else 0
+        # All is consumed in the end, so lengths are counted back from there.
+        backlog = queue - (queue[-1] if len(queue) else 0)
+        waiting = np.flatnonzero(backlog > 0)
+        last_in_ms = int(at_ms[filled[-1]]) + TENTH_MS if len(filled) else end_ms
         return _Flow(
             at_ms=at_ms,
-            # All is consumed in the end, so lengths are counted back from there.
-            backlog=queue - (queue[-1] if len(queue) else 0),
+            backlog=backlog,
             consumed=consumed,
             gaps=np.column_stack([last[:-1], first[1:]]) if len(first) > 1 else np.zeros((0, 2), np.int64),
             end_ms=end_ms,
-            last_in_ms=int(at_ms[filled[-1]]) + TENTH_MS if len(filled) else end_ms,
+            last_in_ms=last_in_ms,
+            busy_until_ms=max(last_in_ms, int(at_ms[waiting[-1]]) + TENTH_MS if len(waiting) else 0),
         )
 
     def gap(self, at_ms: int, horizon_ms: int) -> tuple[int, int] | None:
-        """The longest time without output that ends after the fault and begins before horizon and last event."""
-        mine = self.gaps[(self.gaps[:, 1] > at_ms) & (self.gaps[:, 0] < min(horizon_ms, self.last_in_ms))]
+        """The longest time without output that ends after the fault and begins while there was something to do."""
+        mine = self.gaps[(self.gaps[:, 1] > at_ms) & (self.gaps[:, 0] < min(horizon_ms, self.busy_until_ms))]
         if len(mine) == 0:
             return None
         longest = mine[np.argmax(mine[:, 1] - mine[:, 0])]
@@ -179,7 +186,12 @@ class _Flow:
         return float((mine[:, 1] - mine[:, 0]).max()) / 1000 if len(mine) else None
 
     def level(self, first_ms: int) -> float:
-        """The backlog that is nothing out of the way: what 95 % of the slots before the first fault did not exceed."""
+        """The backlog that is nothing out of the way: what 95 % of the slots before the first fault did not exceed.
+
+        Where all events had come in by then, as under a preloaded load, the backlog has no level but its end.
+        """
+        if self.last_in_ms <= first_ms:
+            return 0.0
         before = self.backlog[self.at_ms + TENTH_MS <= first_ms]
         return float(np.quantile(before, 0.95, method="inverted_cdf")) if len(before) else 0.0
 
