@@ -123,6 +123,10 @@ def _print_table(trials: Sequence[PlannedTrial], times: Sequence[float], total_s
     details = differences([each.trial for each in trials])
     count = f"{len(trials)} trial{'' if len(trials) == 1 else 's'} would be run"
     table = plain_table(f"{count}, in about {duration(total_s)}" if total_s else count)
+    # What goes wrong is said even where it is the same in all trials.
+    if len({each.trial.faults for each in trials}) == 1:
+        broken = "; ".join(trials[0].trial.faults)
+        details = [", ".join(filter(None, (broken, detail))) for detail in details]
     words = ("application", "engine", "load", "differs in")
     for heading in ("#", *words, "events", "warm-up events", "seed", "repeat", "time"):
         if heading != "differs in" or any(details):

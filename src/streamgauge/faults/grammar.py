@@ -11,7 +11,7 @@ from streamgauge.model.fault import RANDOM, TARGETS, Fault, Half
 from streamgauge.model.units import parse_duration_s
 
 SPELLING = "VERB [N] TARGET at TIME|half [for TIME], or VERB [N] TARGET every TIME [up to N] [after TIME] [for TIME]"
-RANDOM_SPELLING = "random fault every TIME [up to N] [after TIME]"
+RANDOM_SPELLING = "random fault at TIME|half, or random fault every TIME [up to N] [after TIME]"
 _WAY_OUT = "Write it like 'kill executor at 30s' or 'suspend worker every 20s up to 3 after 15s for 10s'"
 BROUGHT_BACK = {"driver": "the supervisor", "executor": "its worker"}
 """Who starts a process again that is gone, where the injector does not."""
