@@ -208,6 +208,20 @@ def test_the_papers_own_figures_are_those_of_the_papers() -> None:
     assert {e.trial.partitions for e in tasks} == set(range(1, 9))
 
 
+def test_the_suites_of_faults_break_what_the_papers_broke() -> None:
+    faults = expand(SUITES["streambench-faults"], PAPER)
+    assert {each.trial.application for each in faults if each.trial.place == "cluster:5"} == SEVEN
+    nodes = {(each.trial.place, each.trial.faults) for each in faults if each.trial.application == "grep"}
+    assert nodes == {("cluster:5", ()), ("cluster:4", ()), ("cluster:5", ("kill worker at half",))}
+    (fault,) = {e.trial.faults for e in expand(SUITES["node-failure"], PAPER) if e.trial.place == "cluster:7"}
+    assert fault == ("kill worker at 50s",)
+    anarchy = expand(SUITES["anarchy"], PAPER)
+    assert {e.trial.failure_timeout_s for e in anarchy if e.trial.faults} == {600.0}
+    assert all("900s" in fault for e in anarchy for fault in e.trial.faults)
+    chaos = [e for e in expand(SUITES["chaos"], LAPTOP) if e.trial.place == "cluster:3"]
+    assert {e.trial.seed for e in chaos} == set(range(1, 21))
+
+
 def test_the_suite_of_applications_has_every_application() -> None:
     found = expand(SUITES["applications"], LAPTOP)
     assert {each.trial.application for each in found} == set(all_applications())

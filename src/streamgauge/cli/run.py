@@ -14,8 +14,11 @@ import typer
 
 from streamgauge.cli.options import (
     AsJson,
+    FailureTimeout,
+    Faults,
     Kafka,
     KafkaConfig,
+    NoRestart,
     Parameters,
     Partitions,
     PlaceName,
@@ -85,8 +88,15 @@ def run(
     dead_letters: Annotated[
         bool, typer.Option("--dead-letters", help="Send malformed events to a topic of their own instead of dropping.")
     ] = False,
+    fault: Faults = None,
+    no_restart: NoRestart = False,
+    failure_timeout: FailureTimeout = None,
     sink: Annotated[
-        str | None, typer.Option(metavar="URL", help="Write results to this store, like redis://localhost:6379/0.")
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Write results to this store: redis://localhost:6379/0 or postgresql://user@host/database.",
+        ),
     ] = None,
     kafka: Kafka = None,
     kafka_config: KafkaConfig = None,
@@ -149,6 +159,9 @@ def run(
         malformed=0.0 if malformed is None else share("--malformed", malformed),
         key_skew=key_skew,
         dead_letters=dead_letters,
+        faults=tuple(fault or ()),
+        no_restart=no_restart,
+        failure_timeout_s=None if failure_timeout is None else parse_duration_s(failure_timeout),
         sink=sink,
         kafka=kafka,
         kafka_config=kafka_config,
@@ -297,6 +310,8 @@ VERB = Verb(
         "streamgauge run streambench-performance --quick",
         "streamgauge run ospbench-latency --scale 0.01 --engine spark-realtime --dry-run",
         "streamgauge run my-suite.toml --kafka broker:9092",
+        "streamgauge run wordcount --for 60s --fault 'kill driver at half'",
+        "streamgauge run wordcount --for 60s --fault 'suspend broker at 20s for 5s' --fault 'random fault every 10s'",
         "streamgauge run --resume latest",
     ),
 )

@@ -31,6 +31,8 @@ FAST_PER_S = 150_000
 FAST = frozenset({"identity", "sample", "projection", "grep", "wordcount", "distinct-count", "statistics"})
 RECORD_AT_A_TIME = 3
 """A preloaded log is drained so many times slower where every record takes its own way."""
+RECOVERED_S = 10.0
+"""What a job that a fault has ended takes until it is where it was, for each fault that is spelled."""
 WAITS = ("trigger", "batch-duration", "epoch")
 """Settings that say how long the end of the input may wait to be committed."""
 
@@ -70,6 +72,7 @@ def _trial_s(planned: PlannedTrial, cold: bool, first: bool) -> float:
     events = trial.events * len(resolved(trial.found_at, trial.stop_after).inputs)
     wait_s = _wait_s(planned)
     fixed_s = TRIAL_S + (PROCESS_S if cold else 0.0) + wait_s + events / VERIFIED_PER_S
+    fixed_s += RECOVERED_S * len(trial.faults)
     if load.job_starts_at_s is None:
         drain_s = QUERY_S + events / _drained_per_s(planned)
         passes_s = 2 * drain_s + wait_s if first and planned.discards else drain_s

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from streamgauge.load.specification import PublisherResult, PublisherSpec
 from streamgauge.model.errors import LogError
@@ -48,13 +49,26 @@ class PublisherProcess:
 
     def progress(self) -> tuple[int, float]:
         """Events published so far and the elapsed seconds, as told at most half a second ago."""
-        if self._spec.progress_path is None:
-            return 0, 0.0
+        told = self._told()
+        return int(told.get("published", 0)), float(told.get("elapsed_s", 0.0))
+
+    @property
+    def start_at_epoch_ns(self) -> int | None:
+        """The instant at which elapsed time is zero; None before it has said so."""
+        start_ns = int(self._told().get("start_ns", 0))
+        return start_ns or None
+
+    @property
+    def spec(self) -> PublisherSpec:
+        """What it publishes."""
+        return self._spec
+
+    def _told(self) -> dict[str, Any]:
         try:
-            told = json.loads(Path(self._spec.progress_path).read_text())
-        except FileNotFoundError:
-            return 0, 0.0
-        return int(told["published"]), float(told["elapsed_s"])
+            told: dict[str, Any] = json.loads(Path(self._spec.progress_path or "").read_text())
+            return told
+        except (FileNotFoundError, IsADirectoryError):
+            return {}
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait for the end and return the exit code; raises LogError when it takes longer than the time-out."""

@@ -1,0 +1,18 @@
+"""What a fault can hit at a place: processes that the run itself starts there."""
+
+from __future__ import annotations
+
+import re
+
+SINGLE = ("driver", "publisher")
+"""Started by every run, wherever the job is executed."""
+
+
+def fault_targets(place: str, *, own_broker: bool) -> dict[str, int]:
+    """Target → how many processes of it there are; a log that was given is not ours to break."""
+    found = {**dict.fromkeys(SINGLE, 1), **({"broker": 1} if own_broker else {})}
+    cluster = re.fullmatch(r"cluster:(\d+)", place)
+    if cluster is not None:
+        workers = int(cluster[1])
+        found |= {"master": 1, "worker": workers, "executor": workers}
+    return found
