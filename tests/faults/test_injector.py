@@ -140,6 +140,52 @@ def test_an_executor_is_hit_without_its_worker(start: Start) -> None:
     assert worker.poll() is None
 
 
+def test_what_descends_from_a_worker_in_a_group_of_its_own_is_hit_too(start: Start) -> None:
+    """Spark's Python workers make themselves a group, and an executor leads none."""
+    nested = "import os, time; os.setpgid(0, 0); print(os.getpid(), flush=True); time.sleep(60)"
+    executor = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {nested!r}]).wait()"
+    worker = start(
+        [sys.executable, "-c", f"import subprocess, sys; subprocess.run([sys.executable, '-c', {executor!r}])"]
+    )
+    assert worker.stdout is not None
+    python_worker = psutil.Process(int(worker.stdout.readline()))
+    middle = python_worker.parent()
+    assert middle is not None and os.getpgid(python_worker.pid) == python_worker.pid
+    registry = Registry()
+    registry.register("worker", worker.pid)
+    registry.looked_up_by("executor", lambda: {1: middle.pid})
+    scene = Scene(1, {"worker": 1, "executor": 1}, "here", length_s=60)
+    texts = ("suspend worker at 20ms for 200ms", "kill executor at 400ms")
+    planned = timeline([parse_fault(text) for text in texts], scene)
+    with Injector(planned, registry) as injector:
+        injector.start(time.time_ns())
+        time.sleep(0.15)
+        assert {status(each) for each in (worker.pid, middle.pid, python_worker.pid)} == {psutil.STATUS_STOPPED}
+        time.sleep(0.2)
+        assert psutil.STATUS_STOPPED not in {status(each) for each in (worker.pid, middle.pid, python_worker.pid)}
+        time.sleep(0.25)
+        suspended, killed = injector.close()
+    assert (suspended.effect, killed.effect, killed.pid) == ("stopped", "gone", middle.pid)
+    assert not python_worker.is_running() or python_worker.status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_process_that_comes_later_is_looked_up_when_it_is_to_be_hit(start: Start) -> None:
+    registry, first = Registry(), start()
+    there = {2: first.pid}
+    registry.looked_up_by("executor", lambda: there)
+    scene = Scene(1, {"executor": 3}, "here", length_s=60)
+    planned = timeline([parse_fault("kill executor at 10ms"), parse_fault("kill executor at 300ms")], scene)
+    with Injector(planned, registry) as injector:
+        injector.start(time.time_ns())
+        time.sleep(0.15)
+        second = start()
+        there[2] = second.pid
+        there[3] = 2**22 + 12345
+        time.sleep(0.3)
+        found = injector.close()
+    assert [(each.number, each.pid, each.effect) for each in found] == [(2, first.pid, "gone"), (2, second.pid, "gone")]
+
+
 def test_several_workers_at_once_are_different_ones(start: Start) -> None:
     registry = Registry()
     for number in (1, 2, 3):

@@ -7,21 +7,26 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
 import pytest
 
-from streamgauge.lab.fault_drill import FaultDrill
+from streamgauge.lab.fault_drill import Endured, FaultDrill
 from streamgauge.lab.planning import plan_trials, publishing_load
 from streamgauge.lab.publishers import Publication, TrialPublishers
 from streamgauge.lab.request import RunRequest
 from streamgauge.load.process import PublisherProcess
 from streamgauge.load.specification import PublisherSpec
 from streamgauge.model.fault import InjectedFault
+from streamgauge.model.job import Job
+from streamgauge.places import EmbeddedCluster
 from tests.load.test_resuming import SPEC
+from tests.places.a_cluster import embedded, until
 
 REQUEST = RunRequest(applications=("grep",), for_s=5, warmup_s=1)
 
@@ -218,3 +223,62 @@ def test_a_trial_without_faults_is_left_alone(children: Children) -> None:
     publishers.only.process.wait()
     assert not found.publishing(publishers)
     assert found.close().injected == ()
+
+
+@contextmanager
+def in_cluster(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, children: Children, *faults: str
+) -> Iterator[tuple[Any, EmbeddedCluster]]:
+    """A drill in a cluster of three whose job is supervised, and the cluster."""
+    (planned,) = plan_trials(RunRequest(**{**vars(REQUEST), "faults": faults, "place": "cluster:3"}))
+    with embedded(folder, monkeypatch, 3)[0] as cluster:
+        until(lambda: len(cluster.executors()) == 3)
+        lab: Any = Lab(None, workers=cluster)
+        sampler: Any = Sampler()
+        found = FaultDrill(lab, planned.trial, publishing_load(planned.trial.load, 0.0), 0.0, sampler)
+        driver: Any = SimpleNamespace(pid=children.start().pid)
+        handle: Any = SimpleNamespace(started={}, job=JOB, failure=None)
+        found.supervise(driver, handle)
+        yield found, cluster
+
+
+JOB = Job("grep", "spark-microbatch", {}, {}, {}, "b:1", "checkpoint", "status")
+
+
+def test_a_worker_of_a_cluster_is_hit_whole_and_brought_back_by_the_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, children: Children
+) -> None:
+    faults = ("kill worker at 50ms for 100ms",)
+    with in_cluster(tmp_path, monkeypatch, children, *faults) as (found, cluster):
+        before, executors = cluster.pids(), cluster.executors()
+        found.begin_at(time.time_ns())
+        until(lambda: any(each.until_ms for each in found.injector.injected()))
+        endured = found.close()
+        (fault,) = endured.injected
+        assert fault.done and fault.number is not None and fault.pid == before[f"worker-{fault.number}"]
+        assert not psutil.pid_exists(executors[fault.number]), "a node is a worker with its executors"
+        after = cluster.pids()
+        assert {role for role in after if after[role] != before[role]} == {f"worker-{fault.number}"}
+        assert ("job", after[f"worker-{fault.number}"]) in found.sampler.added
+        assert endured.broke_the_cluster
+
+
+def test_an_executor_of_a_cluster_is_hit_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, children: Children
+) -> None:
+    faults = ("kill executor at 50ms", "restart master at 200ms")
+    with in_cluster(tmp_path, monkeypatch, children, *faults) as (found, cluster):
+        before, executors = cluster.pids(), cluster.executors()
+        found.begin_at(time.time_ns())
+        until(lambda: any(each.until_ms for each in found.injector.injected()))
+        killed, restarted = found.close().injected
+        assert killed.done and killed.number is not None and killed.pid == executors[killed.number]
+        assert restarted.done and restarted.pid == before["master"] != cluster.pids()["master"]
+        assert {role for role in before if before[role] != cluster.pids()[role]} == {"master"}
+
+
+def test_a_fault_beside_the_cluster_leaves_it_to_the_trials_after() -> None:
+    hit = InjectedFault("kill driver at 1s", "kill", "driver", 1, 7, "transient", 5, 5, "gone")
+    assert not Endured((hit,)).broke_the_cluster
+    assert Endured((replace(hit, target="executor"),)).broke_the_cluster
+    assert not Endured((replace(hit, target="worker", at_ms=None),)).broke_the_cluster

@@ -25,6 +25,10 @@ class FakeProcess:
         self.jobs: list[Job] = []
         self.said = list(said)
         self.stops = 0
+        self.free = 48.0
+
+    def slots(self) -> float:
+        return self.free
 
     def alive(self) -> bool:
         return self.running
@@ -32,7 +36,8 @@ class FakeProcess:
     def run(self, job: Job) -> JobHandle:
         self.jobs.append(job)
         lines = self.said.pop(0)
-        Path(job.status_path).write_text("".join(json.dumps(line) + "\n" for line in lines))
+        with Path(job.status_path).open("a") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines)
         handle = JobHandle(job)
         handle.hear()
         return handle
@@ -81,9 +86,10 @@ def make(tmp_path: Path) -> Make:
 
     def made(*said: list[dict[str, Any]], other: FakeProcess | None = None) -> tuple[SupervisedJob, FakeProcess]:
         process = FakeProcess(*said)
+        Path(job.status_path).unlink(missing_ok=True)
         handle = process.run(job)
         cluster: Any = FakeCluster()
-        found = SupervisedJob(process, handle, cluster, lambda: other, True)  # type: ignore[arg-type,return-value]
+        found = SupervisedJob(process, handle, cluster, lambda: other, True, 6)  # type: ignore[arg-type,return-value]
         return found, process
 
     return made
@@ -117,6 +123,44 @@ def test_too_few_slots_are_told_apart_from_a_failure(make: Make) -> None:
     with pytest.raises(EngineError) as raised:
         job.restart()
     assert not isinstance(raised.value, NoSlotsError)
+
+
+def test_what_an_attempt_without_slots_said_is_not_heard_again(make: Make) -> None:
+    refused = {**FAILED, "cause": f"[{NO_SLOTS}] the cluster has 2 slots"}
+    job, _ = make([STARTED, FAILED], [refused], [STARTED])
+    with pytest.raises(NoSlotsError):
+        job.restart()
+    job.restart()
+    assert job.alive()
+
+
+def test_a_query_is_restarted_when_its_process_has_enough_slots(make: Make) -> None:
+    job, process = make([STARTED, FAILED], [STARTED])
+    process.free = 5
+    assert not job.slots_free()
+    with pytest.raises(NoSlotsError, match="needs 6 task slots and there are 5"):
+        job.restart()
+    assert len(process.jobs) == 1, "the job is given when there are slots"
+    process.free = 6
+    assert job.slots_free()
+    job.restart()
+    assert job.alive()
+
+
+def test_a_new_process_gets_the_job_when_its_executors_are_there(make: Make) -> None:
+    other = FakeProcess([STARTED])
+    other.free = 0
+    job, process = make([STARTED], other=other)
+    process.running = False
+    assert job.slots_free(), "of a process that died nobody can tell"
+    with pytest.raises(NoSlotsError):
+        job.restart()
+    assert not job.alive() and not job.slots_free() and other.jobs == []
+    job.stop_job()
+    assert job.stopped and other.stops == 0, "it has no job that could be stopped"
+    other.free = 32
+    job.restart()
+    assert job.alive() and len(other.jobs) == 1
 
 
 def test_what_recovery_needs_is_looked_up_in_the_log(make: Make) -> None:

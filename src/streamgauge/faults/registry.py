@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import psutil
@@ -19,6 +19,8 @@ from streamgauge.provision.guardian import is_same, start_mark
 
 Start = Callable[[int], int]
 """The owner's way to start the process of that number again; gives the new process id."""
+LookUp = Callable[[], Mapping[int, int]]
+"""The owner's word on which processes of a role there are now: number → process id."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class OwnProcess:
 
     @property
     def leads_group(self) -> bool:
-        """Whether it has a process group of its own, which is hit with it: a worker and its executors."""
+        """Whether it has a process group of its own, which is hit at once: a worker and its executors."""
         with contextlib.suppress(ProcessLookupError):
             return os.getpgid(self.pid) == self.pid != os.getpgrp()
         return False
@@ -44,24 +46,28 @@ class OwnProcess:
 
 @dataclass(frozen=True)
 class OwnVictim:
-    """An own process about to be hit, with the members of its group as they were then."""
+    """An own process about to be hit, with all that descended from it then."""
 
     process: OwnProcess
     start: Start | None
     members: tuple[tuple[int, str], ...] = field(default=())
 
     def send(self, number: int) -> None:
-        """Send a signal to the process and its group; to nothing where the process is another by now."""
-        if not is_same(self.process.pid, self.process.mark):
-            return
-        with contextlib.suppress(ProcessLookupError):
-            if self.process.leads_group:
+        """Send a signal to the process and its descendants; to nothing where a process is another by now.
+
+        Spark's Python workers have a group of their own, so that the group alone would leave them out.
+        """
+        led = self.process.leads_group and is_same(self.process.pid, self.process.mark)
+        if led:
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, number)
-            else:
-                os.kill(self.process.pid, number)
+        for pid, mark in self.members:
+            with contextlib.suppress(ProcessLookupError):
+                if is_same(pid, mark) and not (led and os.getpgid(pid) == self.process.pid):
+                    os.kill(pid, number)
 
     def state(self) -> State:
-        """Gone when all of the group are gone; stopped when all that are there stand still."""
+        """Gone when all of them are gone; stopped when all that are there stand still."""
         there = [found for found in (_state(pid, mark) for pid, mark in self.members) if found != "gone"]
         if not there:
             return "gone"
@@ -81,6 +87,7 @@ class Registry:
         self._lock = threading.Lock()
         self._known: dict[tuple[str, int], OwnProcess] = {}
         self._starts: dict[str, Start] = {}
+        self._look_ups: dict[str, LookUp] = {}
 
     def register(self, role: str, pid: int, number: int = 1) -> OwnProcess:
         """Take in a process that this one started, itself or through a child; another is refused."""
@@ -102,13 +109,16 @@ class Registry:
 
         self._starts[role] = registered
 
-    def forget(self, role: str) -> None:
-        """The processes of this role have ended in order."""
-        with self._lock:
-            self._known = {key: found for key, found in self._known.items() if key[0] != role}
+    def looked_up_by(self, role: str, look_up: LookUp) -> None:
+        """Say who knows the processes of a role that come and go; each is registered when it is looked for."""
+        self._look_ups[role] = look_up
 
     def find(self, role: str, order: Sequence[int], states: Collection[State]) -> OwnVictim | None:
         """The first process in that order which is in one of these states."""
+        for number, pid in self._look_ups[role]().items() if role in self._look_ups else ():
+            # It may have ended since it was seen.
+            with contextlib.suppress(ValueError):
+                self.register(role, pid, number)
         with self._lock:
             mine = [self._known[role, number] for number in order if (role, number) in self._known]
         for process in mine:
@@ -125,16 +135,13 @@ def _descends_from_us(pid: int) -> bool:
 
 
 def _members(process: OwnProcess) -> tuple[tuple[int, str], ...]:
-    """The process, and of its descendants those in its group."""
+    """The process and all its descendants, each with its start mark."""
     found = [(process.pid, process.mark)]
-    if not process.leads_group:
-        return tuple(found)
     with contextlib.suppress(psutil.NoSuchProcess):
         for child in psutil.Process(process.pid).children(recursive=True):
-            with contextlib.suppress(ProcessLookupError):
-                mark = start_mark(child.pid)
-                if mark is not None and os.getpgid(child.pid) == process.pid:
-                    found.append((child.pid, mark))
+            mark = start_mark(child.pid)
+            if mark is not None:
+                found.append((child.pid, mark))
     return tuple(found)
 
 

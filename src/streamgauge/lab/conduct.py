@@ -13,7 +13,7 @@ from streamgauge.lab.environment import Laboratory
 from streamgauge.lab.fault_drill import FaultDrill
 from streamgauge.lab.inputs import PreparedInput, input_events
 from streamgauge.lab.job_process import JobHandle, JobProcess
-from streamgauge.lab.planning import publishing_load, resolved
+from streamgauge.lab.planning import publishing_load, resolved, slots_needed
 from streamgauge.lab.publishers import TrialPublishers
 from streamgauge.lab.request import PlannedTrial
 from streamgauge.lab.results import guarantee_of, results_of
@@ -21,6 +21,7 @@ from streamgauge.lab.stored_tables import table_path, write_tables
 from streamgauge.load import parse_load
 from streamgauge.model import EngineError
 from streamgauge.model.job import DEAD_LETTERS, InputTopic, Job
+from streamgauge.places import parse_place
 from streamgauge.watch.sampler import Sampler
 
 POLL_S = 0.1
@@ -29,6 +30,8 @@ SILENCE_S = 1.0
 COLD_PASS_S = 8.0
 """A process that has run nothing yet runs the job at the trial's own load for this long, its outputs thrown away."""
 COLD_PASS_MOST_EVENTS = 200_000
+WORKERS_S = 30.0
+"""How long the executors of a cluster are waited for."""
 
 Phase = Callable[[str, float, float], None]
 
@@ -82,6 +85,8 @@ class Conductor:
             self.publishers.stop()
             if self.drill.active:
                 self.lab.end_processes()
+            if done.endured.broke_the_cluster:
+                self.lab.end_workers()
             if self.drill.breaks_the_log:
                 self.lab.prepared.distrust()
             done.resources = self.sampler.stop()
@@ -180,12 +185,31 @@ class Conductor:
     def _process(self, done: Conducted) -> JobProcess:
         if self.drill.active:
             self.lab.end_processes()
-        process = self.lab.job_process(self.trial.engine, self.trial.place, self.trial.settings)
+        process = self.drill.job_process()
         done.jobs_before = process.jobs
         done.engine_facts = {k: v for k, v in process.facts.items() if k == "version"}
         for pid in (process.pid, *self.lab.worker_pids()):
             self.sampler.add("job", pid)
+        self._await_workers(process)
         return process
+
+    def _await_workers(self, process: JobProcess) -> None:
+        """In a cluster, return when every worker has its executor: a job does not begin with a part of the place.
+
+        With settings that leave slots unused it begins after a while with as many as it needs.
+        """
+        place = parse_place(self.trial.place)
+        deadline = time.monotonic() + WORKERS_S
+        while place.embedded and process.jobs == 0 and process.slots() < place.slots + place.spare_slots:
+            self._look(process, None)
+            if time.monotonic() > deadline:
+                needed = slots_needed(self.trial, self.application, self.engine)
+                if process.slots() >= needed:
+                    return
+                raise EngineError(
+                    f"{place.spelling} had {process.slots():.0f} of {needed} task slots after {WORKERS_S:.0f} s",
+                    "Use fewer workers: each has an executor of its own, which needs memory",
+                )
 
     def _is_cold(self, process: JobProcess) -> bool:
         if not self.planned.discards:

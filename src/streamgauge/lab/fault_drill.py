@@ -5,18 +5,22 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+from streamgauge.engines import get_engine
 from streamgauge.engines.supervisor import Notice
 from streamgauge.faults.injector import Injector
 from streamgauge.faults.registry import Registry
 from streamgauge.lab.environment import Laboratory
-from streamgauge.lab.fault_planning import laid_out
+from streamgauge.lab.fault_planning import failure_timeout_of, laid_out
 from streamgauge.lab.job_process import JobHandle, JobProcess
+from streamgauge.lab.planning import chosen_application, slots_needed
 from streamgauge.lab.publishers import TrialPublishers
 from streamgauge.lab.supervised_job import SupervisedJob
 from streamgauge.model import EngineError, Load, Trial
 from streamgauge.model.fault import InjectedFault, PlannedFault
 from streamgauge.watch.sampler import Sampler
 
+CLUSTER = frozenset({"master", "worker", "executor"})
+"""Targets that are parts of an embedded cluster."""
 BACK_S = 120.0
 LOOK_S = 0.05
 
@@ -39,6 +43,11 @@ class Endured:
     def hit(self) -> set[str]:
         """The targets that were hit."""
         return {each.target for each in self.injected if each.at_ms is not None}
+
+    @property
+    def broke_the_cluster(self) -> bool:
+        """Whether the embedded cluster is no longer as it was started, so that no other trial may have it."""
+        return bool(self.hit & CLUSTER)
 
 
 @dataclass
@@ -84,11 +93,38 @@ class FaultDrill:
     def supervise(self, process: JobProcess, handle: JobHandle) -> SupervisedJob:
         """Look after the measured job from now on."""
         self._driver(process)
-        self.job = SupervisedJob(process, handle, self.lab.cluster, self._new_process, not self.trial.no_restart)
+        self._take_in_cluster()
+        self.job = SupervisedJob(
+            process, handle, self.lab.cluster, self._new_process, not self.trial.no_restart, self._slots_needed()
+        )
         return self.job
 
+    def job_process(self) -> JobProcess:
+        """A job process of the trial, the laboratory's warm one or a new one."""
+        trial = self.trial
+        return self.lab.job_process(trial.engine, trial.place, trial.settings, failure_timeout_of(trial))
+
     def _new_process(self) -> JobProcess:
-        return self._driver(self.lab.job_process(self.trial.engine, self.trial.place, self.trial.settings))
+        return self._driver(self.job_process())
+
+    def _slots_needed(self) -> int:
+        """Slots that a restart waits for; tasks that come and go make do with what there is."""
+        engine = get_engine(self.trial.engine)
+        if not engine.holds_slots:
+            return 1
+        return slots_needed(self.trial, chosen_application(self.trial), engine)
+
+    def _take_in_cluster(self) -> None:
+        """Master and workers as they are now; executors come and go, and are looked for below their workers."""
+        workers = self.lab.workers
+        if workers is None:
+            return
+        for role, pid in workers.pids().items():
+            name, _, number = role.partition("-")
+            self.registry.register(name, pid, int(number or 1))
+        self.registry.restarted_by("master", lambda number: workers.start_master())
+        self.registry.restarted_by("worker", lambda number: self._watched("job", workers.start_worker(number)))
+        self.registry.looked_up_by("executor", workers.executors)
 
     def _driver(self, process: JobProcess) -> JobProcess:
         self.registry.register("driver", process.pid)

@@ -80,6 +80,11 @@ def needs_twin(trial: Trial) -> bool:
     return preloaded and any(parse_fault(text).at == "half" for text in trial.faults)
 
 
+def failure_timeout_of(trial: Trial) -> float | None:
+    """How long a node of the trial may be silent before it counts as failed; None where nothing goes wrong."""
+    return (trial.failure_timeout_s or DEFAULT_FAILURE_TIMEOUT_S) if trial.faults else None
+
+
 def without_faults(trial: Trial) -> Trial:
     """The same trial, and nothing goes wrong in it."""
     return replace(trial, faults=(), no_restart=False, failure_timeout_s=None)
@@ -106,6 +111,6 @@ def _scene(trial: Trial, length_s: float | None, own_broker: bool) -> Scene:
         targets=fault_targets(trial.place, own_broker=own_broker),
         place=trial.place,
         length_s=length_s,
-        failure_timeout_s=trial.failure_timeout_s or DEFAULT_FAILURE_TIMEOUT_S,
+        failure_timeout_s=failure_timeout_of(trial) or DEFAULT_FAILURE_TIMEOUT_S,
         restarts=not trial.no_restart,
     )

@@ -187,6 +187,13 @@ def _check_numbers(request: RunRequest) -> None:
         open_store(request.sink)
 
 
+def slots_needed(trial: Trial, application: Application, engine: ExecutableEngine) -> int:
+    """Task slots that must be free before a trial's job starts, its dead letters included."""
+    partitions = trial.partitions * len(application.inputs)
+    needed = engine.slots_needed(application, partitions, trial.settings)
+    return needed + (partitions if trial.dead_letters else 0)
+
+
 def _checked_gap(trial: Trial, engine: ExecutableEngine) -> Gap | None:
     """Why the engine cannot run the trial, or None; what is wrong with the trial itself is raised."""
     application = chosen_application(trial)
@@ -202,13 +209,14 @@ def _checked_gap(trial: Trial, engine: ExecutableEngine) -> Gap | None:
     if gap is not None:
         return gap
     place = parse_place(trial.place)
-    partitions = trial.partitions * len(application.inputs)
-    needed = engine.slots_needed(application, partitions, trial.settings)
-    needed += partitions if trial.dead_letters else 0
+    needed = slots_needed(trial, application, engine)
     if needed > place.slots:
+        spare = f" beside the {place.spare_slots} of the worker that is kept spare" if place.spare_slots else ""
+        more = f"cluster:{place.nodes + 1}" if place.embedded else f"'local[{needed}]'"
         raise UserError(
-            f"{trial.application} on {trial.engine} needs {needed} task slots and {trial.place} has {place.slots}",
-            f"Use --place 'local[{needed}]' or fewer --partitions",
+            f"{trial.application} on {trial.engine} needs {needed} task slots"
+            f" and {trial.place} has {place.slots}{spare}",
+            f"Use --place {more} or fewer --partitions",
         )
     return engine.sink_gap() if trial.sink else None
 

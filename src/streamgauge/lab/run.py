@@ -13,8 +13,8 @@ from typing import Any
 from streamgauge.engines import get_engine
 from streamgauge.lab.assess import Assessed, assess_trial
 from streamgauge.lab.conduct import Conductor
-from streamgauge.lab.environment import Laboratory
-from streamgauge.lab.fault_planning import drained_s_of, needs_twin
+from streamgauge.lab.environment import Laboratory, session_settings
+from streamgauge.lab.fault_planning import drained_s_of, failure_timeout_of, needs_twin
 from streamgauge.lab.inputs import InputEvents, input_events, wanted_later
 from streamgauge.lab.planning import chosen_application, plan_run, resolved
 from streamgauge.lab.request import Listener, Plan, PlannedTrial, RunOutcome, RunRequest
@@ -32,6 +32,7 @@ from streamgauge.model.errors import (
     EXIT_USER,
     EXIT_WRONG_ANSWER,
 )
+from streamgauge.places import parse_place
 from streamgauge.provision.java import find_java
 from streamgauge.provision.machine import describe_machine
 from streamgauge.provision.work import check_space, work_root
@@ -164,7 +165,9 @@ def conduct_trial(
     """
     trial = planned.trial
     engine = get_engine(trial.engine)
-    facts: dict[str, Any] = {"tuning": engine.tuning(trial.settings), "matrices": list(planned.matrices)}
+    session = session_settings(engine, parse_place(trial.place), trial.settings, failure_timeout_of(trial))
+    tuning = {**session, **engine.tuning(trial.settings)}
+    facts: dict[str, Any] = {"tuning": tuning, "matrices": list(planned.matrices)}
     if planned.gap is not None:
         gap = {"kind": planned.gap.kind, "reason": planned.gap.reason}
         record = trial_record(trial, status="gap", gap=gap, **facts)
@@ -200,6 +203,7 @@ def _failed(
     lab: Laboratory, planned: PlannedTrial, writer: RunWriter, error: StreamgaugeError, facts: dict[str, Any]
 ) -> dict[str, Any]:
     lab.end_processes()
+    lab.end_workers()
     kind = next(
         each.__name__ for each in (EngineError, LogError, UserError, StreamgaugeError) if isinstance(error, each)
     )

@@ -29,11 +29,16 @@ class SupervisedJob:
         cluster: Cluster,
         start_process: Callable[[], JobProcess],
         restarts: bool,
+        slots_needed: int = 1,
     ) -> None:
         self.process, self._handle, self._cluster, self._start_process = process, handle, cluster, start_process
         self.started = handle.started
         self._progress: list[dict[str, Any]] = []
         self._program = fingerprint(handle.job)
+        self._slots_needed = slots_needed
+        self._attempts = 0
+        self._given = True
+        """Whether the process has the job: one that was started for it gets it when there are slots."""
         self._supervisor = Supervisor(
             self, Policy() if restarts else NO_RESTART, time.monotonic, lambda: time.time_ns() // 1_000_000
         )
@@ -66,16 +71,19 @@ class SupervisedJob:
 
     def stop_job(self) -> None:
         """Stop the job, where one runs."""
-        if self.process.alive() and self._handle.failure is None:
+        if self._runs_somewhere():
             self.process.stop_job()
 
     @property
     def stopped(self) -> bool:
         """Whether no job runs any more."""
-        if self._handle.failure is not None or not self.process.alive():
+        if not self._runs_somewhere():
             return True
         self._handle.hear()
         return self._handle.stopped
+
+    def _runs_somewhere(self) -> bool:
+        return self._given and self.process.alive() and self._handle.failure is None
 
     @property
     def failure(self) -> dict[str, Any] | None:
@@ -94,7 +102,7 @@ class SupervisedJob:
     def alive(self) -> bool:
         """Supervised: whether its process and all its queries run."""
         self._handle.hear()
-        return self.process.alive() and self._handle.failure is None
+        return self._runs_somewhere()
 
     def cause(self) -> str:
         """Supervised: why it is not alive."""
@@ -103,8 +111,11 @@ class SupervisedJob:
         return f"the job process died: {self.process.last_words()}"
 
     def slots_free(self) -> bool:
-        """Supervised: threads of a new process, or of one whose query has ended, are all free."""
-        return True
+        """Supervised: whether the process has as many slots as the job needs; of one that died nobody can tell.
+
+        All of them are free: the process has stopped every query of the job before it says that one has ended.
+        """
+        return not self.process.alive() or self.process.slots() >= self._slots_needed
 
     def lacking(self) -> list[str]:
         """Supervised: what a restart would need and does not have."""
@@ -119,11 +130,18 @@ class SupervisedJob:
     def restart(self) -> None:
         """Supervised: the same job from its checkpoint, in its process, or in a new one where that died."""
         if not self.process.alive():
+            self._given = False
             self.process = self._start_process()
+        if not self.slots_free():
+            slots = self.process.slots()
+            raise NoSlotsError(f"the job needs {self._slots_needed} task slots and there are {slots:.0f}")
         self._progress += self._handle.progress
+        self._attempts += 1
         path = Path(self._handle.job.status_path)
-        again = path.with_name(f"{path.name.split('.')[0]}.{self.restarts}.jsonl")
+        # Of every attempt its own: what an earlier one said would be heard again.
+        again = path.with_name(f"{path.name.split('.')[0]}.{self._attempts}.jsonl")
         self._handle = handle = self.process.run(replace(self._handle.job, status_path=str(again)))
+        self._given = True
         deadline = time.monotonic() + START_S
         while handle.started is None:
             time.sleep(_LOOK_S)

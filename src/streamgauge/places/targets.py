@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from streamgauge.places.spelling import parse_place
 
 SINGLE = ("driver", "publisher")
 """Started by every run, wherever the job is executed."""
@@ -11,8 +11,7 @@ SINGLE = ("driver", "publisher")
 def fault_targets(place: str, *, own_broker: bool) -> dict[str, int]:
     """Target → how many processes of it there are; a log that was given is not ours to break."""
     found = {**dict.fromkeys(SINGLE, 1), **({"broker": 1} if own_broker else {})}
-    cluster = re.fullmatch(r"cluster:(\d+)", place)
-    if cluster is not None:
-        workers = int(cluster[1])
-        found |= {"master": 1, "worker": workers, "executor": workers}
+    parsed = parse_place(place)
+    if parsed.embedded:
+        found |= {"master": 1, "worker": parsed.nodes, "executor": parsed.nodes}
     return found
