@@ -117,6 +117,9 @@ def run(
             metavar="SCALE", help="Sizes of a suite: laptop (default), paper, or a share of the paper's like 0.1."
         ),
     ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(metavar="N", help="Seeds 1 to N where a suite has several, like chaos.")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A suite at its smallest sizes, in less than 3 min.")] = False,
     resume: Annotated[
         str | None, typer.Option(metavar="RUN", help="Go on with this interrupted run; what is stored is not repeated.")
@@ -137,10 +140,11 @@ def run(
     if resume is not None:
         raise typer.Exit(_done(_resumed(context, where, resume, sink), dry_run, as_json))
     if _says_a_suite(names):
-        wishes = SuiteWishes(names[0], scale, quick, tuple(engine or ()), tuple(threshold or ()))
+        wishes = SuiteWishes(names[0], scale, quick, tuple(engine or ()), tuple(threshold or ()), seeds)
         raise typer.Exit(_done(_suite(context, where, wishes), dry_run, as_json))
-    if scale is not None or quick:
-        raise UserError(f"{'--quick' if quick else '--scale'} is for suites", "streamgauge list suites shows them")
+    for option, given in (("--quick", quick), ("--scale", scale is not None), ("--seeds", seeds is not None)):
+        if given:
+            raise UserError(f"{option} is for suites", "streamgauge list suites shows them")
     request = RunRequest(
         applications=names,
         engines=tuple(dict.fromkeys(engine)) if engine else DEFAULT_ENGINES,
@@ -310,8 +314,10 @@ VERB = Verb(
         "streamgauge run streambench-performance --quick",
         "streamgauge run ospbench-latency --scale 0.01 --engine spark-realtime --dry-run",
         "streamgauge run my-suite.toml --kafka broker:9092",
+        "streamgauge run chaos --seeds 20",
         "streamgauge run wordcount --for 60s --fault 'kill driver at half'",
         "streamgauge run wordcount --for 60s --fault 'suspend broker at 20s for 5s' --fault 'random fault every 10s'",
+        "streamgauge run wordcount --place cluster:3 --for 60s --fault 'kill worker at 20s' --failure-timeout 10s",
         "streamgauge run --resume latest",
     ),
 )

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from streamgauge.engines import get_engine
 from streamgauge.lab.conduct import COLD_PASS_S
 from streamgauge.lab.expansion import process_key
+from streamgauge.lab.fault_planning import breaks_the_cluster, failure_timeout_of
 from streamgauge.lab.planning import publishing_load, resolved
 from streamgauge.lab.request import PlannedTrial
 from streamgauge.load import parse_load
 from streamgauge.model.units import parse_duration_s
+from streamgauge.places import parse_place
 
 RUN_S = 8.0
 """Starting the log and ending everything."""
@@ -31,6 +33,10 @@ FAST_PER_S = 150_000
 FAST = frozenset({"identity", "sample", "projection", "grep", "wordcount", "distinct-count", "statistics"})
 RECORD_AT_A_TIME = 3
 """A preloaded log is drained so many times slower where every record takes its own way."""
+CLUSTER_S = 5.0
+"""Starting an embedded cluster."""
+EXECUTORS_S = 4.0
+"""Starting the executors of a job process in it."""
 RECOVERED_S = 10.0
 """What a job that a fault has ended takes until it is where it was, for each fault that is spelled."""
 WAITS = ("trigger", "batch-duration", "epoch")
@@ -41,6 +47,7 @@ def expected_s(trials: Sequence[PlannedTrial]) -> list[float]:
     """Seconds that each trial is expected to take, in this order: what an earlier one has warmed is warm."""
     found: list[float] = []
     process: tuple[object, ...] | None = None
+    cluster: tuple[object, ...] | None = None
     warm: set[tuple[object, ...]] = set()
     for planned in trials:
         if planned.gap is not None:
@@ -50,7 +57,12 @@ def expected_s(trials: Sequence[PlannedTrial]) -> list[float]:
         cold = key != process
         if cold:
             process, warm = key, set()
-        found.append(_trial_s(planned, cold, _what(planned) not in warm))
+        seconds = _trial_s(planned, cold, _what(planned) not in warm)
+        wanted = _cluster(planned)
+        if wanted is not None:
+            seconds += (EXECUTORS_S if cold else 0.0) + (CLUSTER_S if wanted != cluster else 0.0)
+        cluster = None if breaks_the_cluster(planned.trial) else wanted
+        found.append(seconds)
         warm.add(_what(planned))
     return found
 
@@ -59,6 +71,12 @@ def expected_run_s(trials: Sequence[PlannedTrial]) -> float:
     """Seconds that a run of these trials is expected to take."""
     seconds = expected_s(trials)
     return sum(seconds) + (RUN_S if any(seconds) else 0.0)
+
+
+def _cluster(planned: PlannedTrial) -> tuple[object, ...] | None:
+    """Trials with equal ones share an embedded cluster; None where there is none."""
+    place = parse_place(planned.trial.place)
+    return (place.nodes, failure_timeout_of(planned.trial)) if place.embedded else None
 
 
 def _what(planned: PlannedTrial) -> tuple[object, ...]:

@@ -29,17 +29,20 @@ def expand(
     engines: Sequence[str] = (),
     kafka_config: Path | None = None,
     kafka: str | None = None,
+    seeds: int | None = None,
 ) -> list[PlannedTrial]:
     """The trials of a suite in order, each once; only those of the engines that are named, where any are.
 
     Where the suite says nothing of partitions, the configuration of the log may. A log that is given has no broker
-    that a fault may hit.
+    that a fault may hit. `seeds` takes the place of several seeds by as many from 1 on.
     """
     for name in engines:
         get_engine(name)
+    if seeds is not None and seeds < 1:
+        raise UserError("--seeds must be at least 1")
     found: dict[str, PlannedTrial] = {}
     for matrix in (each for each in suite.matrices if scale.sizes in each.scales):
-        for values in _combinations(matrix.at(scale.sizes)):
+        for values in _combinations(_with_seeds(matrix.at(scale.sizes), seeds)):
             if not engines or values["engines"] in engines:
                 for planned in _planned(
                     suite, matrix, scale, values, RunRequest((), kafka=kafka, kafka_config=kafka_config)
@@ -48,6 +51,12 @@ def expand(
     if not found:
         raise UserError(f"the suite '{suite.name}' has no trial on {', '.join(engines)}", "Leave --engine out")
     return _by_process(list(found.values()))
+
+
+def _with_seeds(values: Mapping[str, Any], seeds: int | None) -> Mapping[str, Any]:
+    """One seed alone is no choice of trials, and stays."""
+    several = len(values.get("seeds", ())) > 1
+    return {**values, "seeds": tuple(range(1, seeds + 1))} if seeds is not None and several else values
 
 
 def _combinations(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -16,11 +16,9 @@ from streamgauge.lab.planning import chosen_application, slots_needed
 from streamgauge.lab.publishers import TrialPublishers
 from streamgauge.lab.supervised_job import SupervisedJob
 from streamgauge.model import EngineError, Load, Trial
-from streamgauge.model.fault import InjectedFault, PlannedFault
+from streamgauge.model.fault import CLUSTER, InjectedFault, PlannedFault
 from streamgauge.watch.sampler import Sampler
 
-CLUSTER = frozenset({"master", "worker", "executor"})
-"""Targets that are parts of an embedded cluster."""
 BACK_S = 120.0
 LOOK_S = 0.05
 

@@ -11,7 +11,7 @@ from streamgauge.faults.timeline import DEFAULT_FAILURE_TIMEOUT_S, Scene, timeli
 from streamgauge.load import parse_load
 from streamgauge.measure.validity import Record, ranked
 from streamgauge.model import EngineError, Load, Trial, UserError
-from streamgauge.model.fault import PlannedFault
+from streamgauge.model.fault import CLUSTER, RANDOM, PlannedFault
 from streamgauge.places import fault_targets
 
 
@@ -83,6 +83,12 @@ def needs_twin(trial: Trial) -> bool:
 def failure_timeout_of(trial: Trial) -> float | None:
     """How long a node of the trial may be silent before it counts as failed; None where nothing goes wrong."""
     return (trial.failure_timeout_s or DEFAULT_FAILURE_TIMEOUT_S) if trial.faults else None
+
+
+def breaks_the_cluster(trial: Trial) -> bool:
+    """Whether a fault is meant for a part of an embedded cluster, or may be drawn for one."""
+    faults = [parse_fault(text) for text in trial.faults]
+    return any(fault.verb == RANDOM or fault.target in CLUSTER for fault in faults)
 
 
 def without_faults(trial: Trial) -> Trial:

@@ -51,7 +51,7 @@ class SuiteFigure:
 
     def as_dict(self) -> dict[str, Any]:
         """As plain JSON values."""
-        return asdict(self)
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
 
     @staticmethod
     def from_dict(values: Mapping[str, Any]) -> SuiteFigure:

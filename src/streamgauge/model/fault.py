@@ -16,6 +16,9 @@ TARGETS: Mapping[str, str] = {
 }
 """What a fault can hit, each started by this run."""
 
+CLUSTER = frozenset({"master", "worker", "executor"})
+"""Targets that are parts of an embedded cluster."""
+
 RANDOM = "random"
 """In place of a verb: verb and target are drawn for every instant."""
 
