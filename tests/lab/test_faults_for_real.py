@@ -16,7 +16,7 @@ REQUEST = RunRequest(
     applications=("wordcount",), load="constant:200/s", for_s=25, warmup_s=5, timeout_s=180, partitions=2
 )
 
-pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(500)]
 
 
 def conducted(out: Path, *faults: str, **changes: Any) -> dict[str, Any]:
@@ -27,7 +27,61 @@ def conducted(out: Path, *faults: str, **changes: Any) -> dict[str, Any]:
     return record
 
 
-@pytest.mark.parametrize("engine", ["spark-microbatch", "spark-realtime"])
+ENGINES = ["spark-microbatch", "spark-realtime"]
+CLUSTER = {"place": "cluster:3", "for_s": 30, "timeout_s": 240, "failure_timeout_s": 10.0}
+
+
+@pytest.mark.parametrize(("engine", "restarts", "gap_s"), [(ENGINES[0], 0, 8), (ENGINES[1], 1, 4)])
+def test_an_executor_that_is_killed_is_made_up_for(tmp_path: Path, engine: str, restarts: int, gap_s: float) -> None:
+    """Micro-batches try lost tasks again; a real-time query ends and is restarted in the same process."""
+    record = conducted(tmp_path, "kill executor at 10s", engines=(engine,), **CLUSTER)
+    (fault,) = record["faults"]
+    assert (fault["target"], fault["effect"], fault["problem"]) == ("executor", "gone", None)
+    assert record["verdict"]["correct"] and record["verdict"]["restarts"] == restarts, record["recovery"]["notices"]
+    assert "the job process died" not in str(record["recovery"]["notices"])
+    assert 0 < record["recovery"]["output_gap_s"] <= gap_s
+    assert record["valid"], record["invalid_reasons"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("fault", ["kill worker at 10s", "kill worker at 10s for 3s", "suspend worker at 10s for 3s"])
+def test_a_node_that_fails_loses_nothing(tmp_path: Path, engine: str, fault: str) -> None:
+    record = conducted(tmp_path, fault, engines=(engine,), **CLUSTER)
+    (injected,) = record["faults"]
+    assert injected["problem"] is None and injected["lasting"] == (
+        "permanent" if fault.endswith("10s") else "transient"
+    )
+    assert record["verdict"]["correct"], record["verdict"]
+    assert record["tuning"]["spark.network.timeout"] == "10s"
+
+
+def test_a_worker_that_stands_still_for_longer_than_the_time_out_is_given_up(tmp_path: Path) -> None:
+    record = conducted(tmp_path, "suspend worker at 8s for 18s", engines=("spark-realtime",), **CLUSTER)
+    assert record["verdict"]["correct"], record["verdict"]
+    assert record["recovery"]["output_gap_s"] < 18, "the job went on before the worker did"
+
+
+def test_a_driver_in_a_cluster_waits_for_its_executors_before_it_goes_on(tmp_path: Path) -> None:
+    record = conducted(tmp_path, "kill driver at 10s", engines=("spark-realtime",), **CLUSTER)
+    assert record["verdict"]["correct"] and record["verdict"]["restarts"] == 1, record["recovery"]["notices"]
+    assert 0 < record["recovery"]["output_gap_s"] <= 20
+
+
+def test_a_master_that_is_restarted_does_not_touch_the_job(tmp_path: Path) -> None:
+    record = conducted(tmp_path, "restart master at 8s", "kill executor at 20s", **CLUSTER)
+    assert [each["problem"] for each in record["faults"]] == [None, None]
+    assert record["verdict"]["correct"], record["verdict"]
+
+
+def test_a_cluster_that_was_broken_is_nobody_elses(tmp_path: Path) -> None:
+    listener = Remembering()
+    request = replace(REQUEST, place="cluster:2", for_s=12, faults=("kill worker at 5s",), repeat=2, out=tmp_path)
+    conduct_run(request, listener)
+    assert [record["verdict"]["correct"] for record in listener.records] == [True, True]
+    assert listener.notes.count("starting a Spark cluster of 2 workers") == 2
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_driver_that_is_killed_comes_back_and_loses_nothing(tmp_path: Path, engine: str) -> None:
     record = conducted(tmp_path, "kill driver at 8s", engines=(engine,))
     (fault,) = record["faults"]

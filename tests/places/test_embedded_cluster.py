@@ -10,7 +10,8 @@ import psutil
 import pytest
 
 from streamgauge.model import EngineError
-from streamgauge.places import failure_settings, parse_place
+from streamgauge.places import EmbeddedCluster, failure_settings, parse_place
+from streamgauge.provision.guard import Guard
 from tests.places.a_cluster import embedded, until
 
 
@@ -81,3 +82,19 @@ def test_one_worker_of_several_is_kept_spare() -> None:
     one, three = parse_place("cluster:1"), parse_place("cluster:3")
     assert (one.slots, one.spare_slots, three.slots, three.spare_slots) == (16, 0, 32, 16)
     assert parse_place("local[4]").spare_slots == 0
+
+
+@pytest.mark.spark
+def test_a_real_cluster_is_broken_and_mended(tmp_path: Path) -> None:
+    with Guard() as guard, EmbeddedCluster(2, tmp_path, guard, failure_timeout_s=10) as cluster:
+        first = cluster.pids()
+        os.killpg(first["worker-1"], signal.SIGKILL)
+        until(lambda: "worker-1" not in cluster.pids())
+        assert cluster.start_worker(1) == cluster.pids()["worker-1"] != first["worker-1"]
+        address = cluster.master
+        os.killpg(first["master"], signal.SIGKILL)
+        until(lambda: "master" not in cluster.pids())
+        cluster.start_master()
+        assert cluster.master == address and set(cluster.pids()) == set(first)
+        until(lambda: "I have been elected leader! New state: RECOVERING" in cluster.log_text("master"), 20)
+    assert not any(map(psutil.pid_exists, first.values()))
