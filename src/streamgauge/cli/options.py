@@ -15,9 +15,7 @@ Settings = Annotated[
     list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="A setting of the engine or of Spark.")
 ]
 Partitions = Annotated[int | None, typer.Option(metavar="N", help="Partitions of every topic (default 2).")]
-PlaceName = Annotated[
-    str, typer.Option(metavar="PLACE", help="Where the job is executed: local, local[N] or cluster:N.")
-]
+PlaceName = Annotated[str, typer.Option(metavar="PLACE", help="Where the job is executed, like local or cluster:3.")]
 StopAfter = Annotated[str | None, typer.Option(metavar="STAGE", help="Cut the pipeline after this stage.")]
 RecordedFiles = Annotated[
     list[str] | None,
