@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.applications import applications
 from bench.draining import draining
+from bench.faults import faults
 from bench.latency import latency
 from bench.publishing import generating, publishing
 from bench.room import Room, open_room
@@ -29,6 +30,7 @@ MEASUREMENTS = {
     "applications": applications,
     "scaling": scaling,
     "memory": memory,
+    "faults": faults,
 }
 
 

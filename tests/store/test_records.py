@@ -46,6 +46,9 @@ def test_the_public_shape_is_the_documented_one() -> None:
                 "bursts": {},
                 "scheduling": {},
                 "quality": {},
+                "faults": [],
+                "recovery": None,
+                "phases": {},
                 "gap": None,
             }
         ],

@@ -14,8 +14,11 @@ import typer
 
 from streamgauge.cli.options import (
     AsJson,
+    FailureTimeout,
+    Faults,
     Kafka,
     KafkaConfig,
+    NoRestart,
     Parameters,
     Partitions,
     PlaceName,
@@ -85,8 +88,15 @@ def run(
     dead_letters: Annotated[
         bool, typer.Option("--dead-letters", help="Send malformed events to a topic of their own instead of dropping.")
     ] = False,
+    fault: Faults = None,
+    no_restart: NoRestart = False,
+    failure_timeout: FailureTimeout = None,
     sink: Annotated[
-        str | None, typer.Option(metavar="URL", help="Write results to this store, like redis://localhost:6379/0.")
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Write results to this store: redis://localhost:6379/0 or postgresql://user@host/database.",
+        ),
     ] = None,
     kafka: Kafka = None,
     kafka_config: KafkaConfig = None,
@@ -106,6 +116,9 @@ def run(
         typer.Option(
             metavar="SCALE", help="Sizes of a suite: laptop (default), paper, or a share of the paper's like 0.1."
         ),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(metavar="N", help="Seeds 1 to N where a suite has several, like chaos.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A suite at its smallest sizes, in less than 3 min.")] = False,
     resume: Annotated[
@@ -127,10 +140,11 @@ def run(
     if resume is not None:
         raise typer.Exit(_done(_resumed(context, where, resume, sink), dry_run, as_json))
     if _says_a_suite(names):
-        wishes = SuiteWishes(names[0], scale, quick, tuple(engine or ()), tuple(threshold or ()))
+        wishes = SuiteWishes(names[0], scale, quick, tuple(engine or ()), tuple(threshold or ()), seeds)
         raise typer.Exit(_done(_suite(context, where, wishes), dry_run, as_json))
-    if scale is not None or quick:
-        raise UserError(f"{'--quick' if quick else '--scale'} is for suites", "streamgauge list suites shows them")
+    for option, given in (("--quick", quick), ("--scale", scale is not None), ("--seeds", seeds is not None)):
+        if given:
+            raise UserError(f"{option} is for suites", "streamgauge list suites shows them")
     request = RunRequest(
         applications=names,
         engines=tuple(dict.fromkeys(engine)) if engine else DEFAULT_ENGINES,
@@ -149,6 +163,9 @@ def run(
         malformed=0.0 if malformed is None else share("--malformed", malformed),
         key_skew=key_skew,
         dead_letters=dead_letters,
+        faults=tuple(fault or ()),
+        no_restart=no_restart,
+        failure_timeout_s=None if failure_timeout is None else parse_duration_s(failure_timeout),
         sink=sink,
         kafka=kafka,
         kafka_config=kafka_config,
@@ -298,6 +315,10 @@ VERB = Verb(
         "streamgauge run streambench-performance --quick",
         "streamgauge run ospbench-latency --scale 0.01 --engine spark-realtime --dry-run",
         "streamgauge run my-suite.toml --kafka broker:9092",
+        "streamgauge run chaos --seeds 20",
+        "streamgauge run wordcount --for 60s --fault 'kill driver at half'",
+        "streamgauge run wordcount --for 60s --fault 'suspend broker at 20s for 5s' --fault 'random fault every 10s'",
+        "streamgauge run wordcount --place cluster:3 --for 60s --fault 'kill worker at 20s' --failure-timeout 10s",
         "streamgauge run --resume latest",
     ),
 )

@@ -50,6 +50,10 @@ class JobSession(Protocol):
         """Version and process ids, for the run's record."""
         ...
 
+    def slots(self) -> int | None:
+        """Task slots of the executors that the engine has now; None where it cannot tell."""
+        ...
+
     def start(self, application: Application, job: Job) -> RunningJob:
         """Start a job; raise EngineError with the engine's own words when it is refused."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from streamgauge.engines import get_engine
-from streamgauge.lab.conduct import Conducted, Conductor, Phase
+from streamgauge.lab.conduct import Conductor, Phase
+from streamgauge.lab.conducted import Conducted
 from streamgauge.lab.dead_letters import judge_dead_letters
 from streamgauge.lab.latency_parts import components_of
 from streamgauge.lab.published_events import Published, write_events
+from streamgauge.lab.recoveries import recoveries_of, recovery_record, span_ms
 from streamgauge.load import parse_load
 from streamgauge.load.burst import BurstLoad
 from streamgauge.load.bursts import BurstsLoad
@@ -34,9 +36,10 @@ from streamgauge.model.units import parse_duration_s
 from streamgauge.places import parse_place
 from streamgauge.store.tables import attach, detach, quoted
 from streamgauge.streams.reference import open_source
-from streamgauge.verify.decode import decode_outputs
-from streamgauge.verify.digest import together
+from streamgauge.verify import digest, phases
+from streamgauge.verify.decode import Decoded, decode_outputs
 from streamgauge.verify.events import Events
+from streamgauge.verify.phases import Spans
 from streamgauge.verify.verdict import judge
 
 
@@ -50,10 +53,16 @@ class Assessed:
 
 
 @dataclass(frozen=True)
-class _Judged:
-    answer: Answer
-    verdict: Verdict
-    quality: Mapping[str, float]
+class _Read:
+    """One output as it was read back, and what the oracle asks for."""
+
+    output: Output
+    expected: Expected
+    decoded: Decoded
+
+    @property
+    def answer(self) -> Answer:
+        return Answer(self.decoded.path, self.output.matching, self.expected.touches, self.output.stage)
 
 
 def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assessed:
@@ -63,14 +72,15 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
     files, malformed, in_log, read_back = _write_inputs(conductor, done, phase)
     with Events({**files, **done.tables}, folder / "spill") as events:
         connection = events.connection
-        judged = [_judge(conductor, done, output, events) for output in done.application.leaf_outputs()]
+        read = [_read(conductor, done, output, events) for output in done.application.leaf_outputs()]
         letters = judge_dead_letters(
             malformed, done.dead_letters, conductor.lab.cluster, folder, get_engine(trial.engine).guarantee, connection
         )
         window = measured_window(connection, list(files.values()), trial.warmup_events)
+        inputs = list(files.values())
         largest = largest_partition_share(connection)
-        answers = [each.answer for each in judged]
-        with answering(connection, list(files.values()), answers) as answered:
+        answers = [each.answer for each in read]
+        with answering(connection, inputs, answers) as answered:
             latencies = measure_latencies(connection, answered, window)
             components = components_of(conductor, done, connection, answered, window)
         place = parse_place(trial.place)
@@ -85,8 +95,11 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         resources = summarise_resources(
             connection, done.resources, throughput.start_ms, _last_ms(done, throughput), place.cores
         )
+        recoveries, tenths = recoveries_of(done.endured, connection, inputs, answers, latencies, window.start_ms)
+        spans = Spans([span_ms(each) for each in recoveries], inputs) if recoveries else None
+        verdicts = [_judged(conductor, done, each, connection, spans) for each in read]
     validity = _validity(trial, done, in_log, latencies)
-    verdict = _together([each.verdict for each in judged], letters, [each.answer.stage for each in judged])
+    verdict = _together(verdicts, letters, [each.output.stage for each in read])
     figures = {
         **_latency_figures(latencies),
         "components": components,
@@ -106,7 +119,9 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         "invalid_reasons": validity.reasons,
         "warnings": validity.warnings,
         "verdict": verdict.as_dict(),
-        "quality": {name: value for each in judged for name, value in each.quality.items()},
+        "quality": {name: value for each in read for name, value in each.expected.quality.items()},
+        "faults": [each.as_dict() for each in done.endured.injected],
+        "recovery": recovery_record(done.endured, recoveries, verdict) if trial.faults else None,
         "log": {
             "read_back_per_s": read_back.records_per_s,
             "events": in_log,
@@ -115,7 +130,8 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         "started_at_ms": throughput.start_ms,
         "process": {"jobs_before": done.jobs_before, "watching_cpu_s": done.watching_cpu_s, **done.engine_facts},
     }
-    return Assessed(figures, _tables(done, latencies, throughput), done.progress)
+    tables = _tables(done, latencies, throughput)
+    return Assessed(figures, {**tables, "tenths": tenths} if tenths is not None else tables, done.progress)
 
 
 def _write_inputs(
@@ -149,7 +165,7 @@ def _write_inputs(
     return files, pa.concat_tables(malformed), in_log, read
 
 
-def _judge(conductor: Conductor, done: Conducted, output: Output, events: Events) -> _Judged:
+def _read(conductor: Conductor, done: Conducted, output: Output, events: Events) -> _Read:
     expected = _expected(conductor, done, output, events)
     decoded = decode_outputs(
         conductor.results.read(done.outputs[output.stage]),
@@ -158,18 +174,22 @@ def _judge(conductor: Conductor, done: Conducted, output: Output, events: Events
         conductor.folder / f"out-{output.stage}.parquet",
         connection=events.connection,
     )
-    verdict = judge(
-        expected,
-        decoded.path,
-        output.matching,
-        get_engine(conductor.trial.engine).guarantee,
-        0,
-        connection=events.connection,
+    return _Read(output, expected, decoded)
+
+
+def _judged(conductor: Conductor, done: Conducted, read: _Read, connection: Any, spans: Spans | None) -> Verdict:
+    return judge(
+        read.expected,
+        read.decoded.path,
+        read.output.matching,
+        conductor.guarantee,
+        done.endured.restarts,
+        connection=connection,
         ordered=done.application.order != "free",
-        undecodable=decoded.undecodable,
+        undecodable=read.decoded.undecodable,
+        spans=spans,
+        disturbed=spans is not None,
     )
-    answer = Answer(decoded.path, output.matching, expected.touches, output.stage)
-    return _Judged(answer, verdict, expected.quality)
 
 
 def _expected(conductor: Conductor, done: Conducted, output: Output, events: Events) -> Expected:
@@ -191,9 +211,12 @@ def _expected(conductor: Conductor, done: Conducted, output: Output, events: Eve
 
 def _validity(trial: Trial, done: Conducted, in_log: int, latencies: Latencies) -> Validity:
     behind = [result for result in done.publishers.values() if not result.kept_up]
+    # Whoever breaks the log or the publisher makes the load late on purpose, and latency rise and fall.
+    late_on_purpose = bool(done.endured.hit & {"broker", "publisher"})
+    broken = bool(done.endured.hit)
     return assess(
         TrialFacts(
-            publisher_kept_up=not behind,
+            publisher_kept_up=not behind or late_on_purpose,
             publisher_detail=behind[0].kept_up_reason if behind else "",
             events_published=trial.events * len(done.inputs),
             events_in_log=in_log,
@@ -203,8 +226,10 @@ def _validity(trial: Trial, done: Conducted, in_log: int, latencies: Latencies) 
             warmup_events=trial.warmup_events,
             warmup_p50_ms=latencies.warmup_last_half_p50_ms,
             measured_p50_ms=latencies.event.percentiles["p50"],
-            first_third_p50_ms=latencies.first_third_p50_ms,
-            last_third_p50_ms=latencies.last_third_p50_ms,
+            first_third_p50_ms=None if broken else latencies.first_third_p50_ms,
+            last_third_p50_ms=None if broken else latencies.last_third_p50_ms,
+            faults_missed=done.endured.missed,
+            stayed_down=done.endured.went_down,
             negative_latencies=sum(latencies.negative.values()),
         )
     )
@@ -285,11 +310,13 @@ def _together(answers: Sequence[Verdict], letters: Verdict, stages: Sequence[str
                     *("late", "rejected", "examples"),
                 )
             },
+            phases=phases.together([first.phases, other.phases]),
         )
+    named = list(zip(stages, answers, strict=True))
     return replace(
         first,
-        digest=together({stage: each.digest for stage, each in zip(stages, answers, strict=True)}),
-        expected_digest=together({stage: each.expected_digest for stage, each in zip(stages, answers, strict=True)}),
+        digest=digest.together({stage: each.digest for stage, each in named}),
+        expected_digest=digest.together({stage: each.expected_digest for stage, each in named}),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import subprocess
 import time
@@ -111,6 +112,7 @@ class JobProcess:
         self._folder = folder
         self._master = master
         self._settings = dict(settings)
+        self._slots = 0.0
         self._reader = StatusReader(folder / "session.jsonl")
         self._child: subprocess.Popen[Any] | None = None
         self._guard: Guard | None = None
@@ -136,14 +138,24 @@ class JobProcess:
             psutil.Process(self._child.pid).nice(NICENESS)
         deadline = time.monotonic() + READY_TIMEOUT_S
         while not self.facts:
-            for said in self._reader.new():
-                if said["what"] == "ready":
-                    self.facts = said
+            self._hear()
             if not self.alive():
                 raise EngineError(f"{self.engine.name} did not start: {self.last_words()}", f"See {self.kept_log()}")
             if time.monotonic() > deadline:
                 raise EngineError(f"{self.engine.name} was not ready in {READY_TIMEOUT_S:.0f} s: {self.last_words()}")
             time.sleep(0.05)
+
+    def _hear(self) -> None:
+        for said in self._reader.new():
+            if said["what"] == "ready":
+                self.facts = said
+            if "slots" in said:
+                self._slots = math.inf if said["slots"] is None else said["slots"]
+
+    def slots(self) -> float:
+        """Task slots that the engine has; 0 while a job runs or before it has told, no limit where it cannot tell."""
+        self._hear()
+        return self._slots
 
     def _write_session(self, jars: list[Path]) -> Path:
         self._folder.mkdir(parents=True)
@@ -186,6 +198,8 @@ class JobProcess:
 
     def _give(self, verb: str, job: Job) -> JobHandle:
         self.jobs += 1
+        self._hear()
+        self._slots = 0.0
         path = self._folder / f"job-{self.jobs}.json"
         job.write(path)
         self._say(f"{verb} {path}")

@@ -41,6 +41,10 @@ class RunRequest:
     key_skew: str | None = None
     """How uneven the keys of generated events are."""
     dead_letters: bool = False
+    faults: tuple[str, ...] = ()
+    """What goes wrong, as `faults.grammar` spells it."""
+    no_restart: bool = False
+    failure_timeout_s: float | None = None
     sink: str | None = None
     kafka: str | None = None
     kafka_config: Path | None = None

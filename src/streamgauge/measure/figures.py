@@ -133,12 +133,24 @@ def _durability() -> list[Figure]:
     ]
 
 
+def _recoveries() -> list[Figure]:
+    times = ("detect", "output_gap", "latency_back", "p99_back", "drained")
+    # Latency is taken of whole seconds, the backlog of tenths.
+    steps = {"latency_back": 1.0, "p99_back": 1.0, "drained": 0.1}
+    return [
+        *(Figure(n, ("recovery", f"{n}_s"), "s", resolution=steps.get(n, 0.001)) for n in times),
+        Figure("catch_up_per_s", ("recovery", "catch_up_per_s"), "per_s", "more", resolution=1.0),
+        Figure("events_reprocessed", ("recovery", "events_reprocessed"), "count", words=("fewer", "more")),
+        Figure("lost_share", ("recovery", "lost_share"), "%", words=("less", "more")),
+    ]
+
+
 def _verdicts() -> list[Figure]:
     names = ("lost", "wrong", "unexpected", "duplicated", "out_of_order", "late", "rejected")
     return [Figure(name, ("verdict", name), "count", better=None) for name in names]
 
 
-_FAMILIES = (_latencies, _components, _throughputs, _bursts, _resources, _durability, _verdicts)
+_FAMILIES = (_latencies, _components, _throughputs, _bursts, _resources, _durability, _recoveries, _verdicts)
 FIGURES = {each.name: each for family in _FAMILIES for each in family()}
 """Every figure by its name, as thresholds, comparisons and histories spell it."""
 

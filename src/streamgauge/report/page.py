@@ -12,6 +12,7 @@ from typing import Any
 from streamgauge.measure.repeats import groups
 from streamgauge.report import characterisations, charts, drawing, findings, search_chart, sections, suite_page
 from streamgauge.report.drawing import DrawnTrial, Figure
+from streamgauge.report.faults import faults_section
 from streamgauge.report.grids import page_grid
 from streamgauge.report.markup import Markup, bullets, element, embedded_json, facts, joined
 from streamgauge.report.probes import found_words
@@ -90,6 +91,7 @@ def _parts(
         ("search", "The search", _search(run)),
         ("summary", "Summary", joined([_figures("glance", glance), sections.summary(compared(records), colours)])),
         ("repeats", "Repeats", _repeats(grouped, colours)),
+        ("faults", "Faults and recovery", faults_section(compared(records), colours)),
         *_findings(run, records, colours),
         ("not-run", "What could not be run", sections.not_run(records, colours)),
         ("problems", "What could not be read", bullets(problems) if problems else None),

@@ -41,6 +41,8 @@ _EMPTY: Mapping[str, Any] = {
     "end": {},
     "verdict": None,
     "quality": {},
+    "faults": [],
+    "recovery": None,
     "variants": {},
     "between": [],
     "gap": None,
@@ -118,6 +120,9 @@ def _public_trial(record: Mapping[str, Any]) -> dict[str, Any]:
         "bursts": record.get("bursts", {}),
         "scheduling": record.get("scheduling", {}),
         "quality": record.get("quality", {}),
+        "faults": record.get("faults", []),
+        "recovery": record.get("recovery"),
+        "phases": (record["verdict"] or {}).get("phases", {}),
         "gap": record["gap"],
     }
 

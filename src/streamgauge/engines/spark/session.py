@@ -61,6 +61,7 @@ class SparkJobSession:
             builder = builder.config(key, value)
         self._engine = engine
         self._session = builder.getOrCreate()
+        self._tells_slots = "spark.default.parallelism" not in settings
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -68,6 +69,13 @@ class SparkJobSession:
         gateway = self._session.sparkContext._gateway
         java = getattr(gateway, "proc", None)
         return {"version": self._session.version, "jvm_pid": java.pid if java else None}
+
+    def slots(self) -> int | None:
+        """Task slots of the executors that have registered and are not lost; None where a setting hides it.
+
+        Spark's default parallelism is the cores of those executors, unless the user sets it.
+        """
+        return int(self._session.sparkContext.defaultParallelism) if self._tells_slots else None
 
     def start(self, application: Application, job: Job) -> SparkRunningJob:
         """Compile the application to queries and start them."""
