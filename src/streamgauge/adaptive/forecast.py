@@ -52,7 +52,7 @@ class Way:
 
 
 def batch_bound(figures: SegmentFigures, arrival_per_s: float, catch_up_s: float) -> int:
-    """Most records of a micro-batch: about `catch_up_s` long, or longer where it would spend too much of that on itself.
+    """Most records of a micro-batch: about `catch_up_s` long, or longer where too much of that would be fixed.
 
     A bound keeps answers coming while a long queue is worked off; too low a bound makes it longer.
     """

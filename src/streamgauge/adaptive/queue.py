@@ -63,8 +63,8 @@ class QueueSeen:
 class QueueEstimator:
     """Follows one segment's queue.
 
-    `start` are the offsets at which its query begins (default: the first ones seen); `magnification` is how many outputs
-    a record is expected to make, until that has been seen.
+    `start` are the offsets at which its query begins (default: the first ones seen); `magnification` is how many
+    outputs a record is expected to make, until that has been seen.
     """
 
     def __init__(self, start: Mapping[int, int] | None = None, magnification: float | None = None) -> None:

@@ -11,8 +11,8 @@ from streamgauge.model.errors import UserError, unknown
 LEAST_MAGNIFICATION = 4.0
 """λ from which a stage makes a burst inside.
 
-Every record of a cut is written to a topic and read from it again, which adds about 9 ms and work for both sides: a stage
-that only triples its rows, like the words of a search, is cheaper left in one query.
+Every record of a cut is written to a topic and read from it again, which adds about 9 ms and work for both sides: a
+stage that only triples its rows, like the words of a search, is cheaper left in one query.
 """
 
 

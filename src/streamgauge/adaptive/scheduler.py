@@ -1,9 +1,9 @@
 """When to switch: sights in, decisions out. No clock, no thread, no Spark: the same sights give the same decisions.
 
-Up (DO2, DO3): the queue is beyond L_up, or will be within the time that a confirmed burst is expected to last, and going
-there and back is expected to cost less than staying. Down: the queue is below L_down, the data stream can carry the
-rate, and going back costs less than staying for as long as the rate is expected to hold. A rate that has held for some
-time is expected to hold as long again; so a mistake costs about as much as it would have cost not to make it.
+Up (DO2, DO3): the queue is beyond L_up, or will be within the time that a confirmed burst is expected to last, and
+going there and back is expected to cost less than staying. Down: the queue is below L_down, the data stream can carry
+the rate, and going back costs less than staying for as long as the rate is expected to hold. A rate that has held for
+some time is expected to hold as long again; so a mistake costs about as much as it would have cost not to make it.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ LONGEST_PATIENCE_S = 8.0
 FORGIVEN_S = 60.0
 FIRST_TRIAL_S = 30.0
 LONGEST_TRIAL_S = 600.0
-"""PD cannot be measured in the operation stream, and one of a JVM that was cold is too low. So after some time there the
-data stream is tried again; each time that fails the next trial waits twice as long."""
+"""PD cannot be measured in the operation stream, and one of a JVM that was cold is too low. So after some time there
+the data stream is tried again; each time that fails the next trial waits twice as long."""
 DOUBLED_S = 120.0
 """What PD may have become is taken to grow with its age, to twice what it was after this long."""
 
