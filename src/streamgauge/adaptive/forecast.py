@@ -103,10 +103,12 @@ def go_to_operation(
     course.append((way.gap_s, way.gap_s + fixed + before / speed, fixed + after / speed))
     left_s = max(0.0, now.lasting_s - way.wait_s - way.gap_s)
     spent_s = 0.0
+    first = now.arrival_per_s if left_s else now.afterwards_per_s
+    after = max(0.0, after - min(first, speed) * figures.operation_latency_s(first))
     for rate, lasting_s in ((now.arrival_per_s, left_s), (now.afterwards_per_s, math.inf)):
         low = figures.operation_latency_s(rate)
         steps: list[Phase] = []
-        after = _worked_off(steps, max(0.0, after - min(rate, speed) * low), rate, speed, lasting_s, low)
+        after = _worked_off(steps, after, rate, speed, lasting_s, low)
         course += steps
         spent_s += sum(step[0] for step in steps)
     # It may not leave before its dwell is over, and ends with a batch that finds nothing left.
