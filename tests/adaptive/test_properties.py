@@ -18,7 +18,7 @@ from streamgauge.adaptive.tracking import Known
 from tests.adaptive.worlds import steps
 
 # Without shrinking: a failing load is told as it was found, and not after minutes of simulation.
-LOADS = settings(max_examples=40, deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate))
+LOADS = settings(max_examples=20, deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate))
 
 segments = st.builds(
     lambda data, k, schedule, transfer, low, every, pause: SegmentWorld(

@@ -139,7 +139,7 @@ def test_a_speed_that_was_measured_too_low_is_tried_again() -> None:
     assert found.seconds[75:].mean() < 0.1
 
 
-def test_trials_that_fail_become_rare() -> None:
+def test_attempts_that_fail_become_rare() -> None:
     found = simulate_adaptive(*steps((300, 1.5 * PD)), [world()])
     tried = [d.at_s - EPOCH_S for d in found.decisions if "tried again" in d.reason]
     assert len(tried) == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import plotly.graph_objects as go
 import pytest
@@ -13,6 +14,7 @@ from streamgauge.adaptive.decisions import to_lines
 from streamgauge.adaptive.paradigm import How, Paradigm
 from streamgauge.adaptive.ticks import Tick, ticks_table
 from streamgauge.report import adaptive, charts, write_report
+from streamgauge.report.adaptive_picture import picture
 from streamgauge.report.drawing import DrawnTrial
 from streamgauge.store import RunStore, StoredRun
 from tests.adaptive.hand_made import decision
@@ -140,3 +142,10 @@ def test_a_long_trial_keeps_its_peaks() -> None:
     )
     assert line.x.size <= 600
     assert line.y.max() == pytest.approx(9.0)
+
+
+def test_the_picture_of_the_page_is_current() -> None:
+    made = picture()
+    ElementTree.fromstring(made)
+    kept = Path(__file__).parents[2] / "docs" / "adaptive.svg"
+    assert kept.read_text(encoding="utf-8") == made, "run: make docs"

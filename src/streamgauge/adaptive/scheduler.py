@@ -30,10 +30,10 @@ RELAPSE_S = 5.0
 FIRST_PATIENCE_S = 0.5
 LONGEST_PATIENCE_S = 8.0
 FORGIVEN_S = 60.0
-FIRST_TRIAL_S = 30.0
-LONGEST_TRIAL_S = 600.0
+FIRST_RETRY_S = 30.0
+LONGEST_RETRY_S = 600.0
 """PD cannot be measured in the operation stream, and one of a JVM that was cold is too low. So after some time there
-the data stream is tried again; each time that fails the next trial waits twice as long."""
+the data stream is tried again; each time that fails the next attempt waits twice as long."""
 DOUBLED_S = 120.0
 """What PD may have become is taken to grow with its age, to twice what it was after this long."""
 
@@ -57,8 +57,8 @@ class Scheduler:
         self._held: set[str] = set()
         self._patience_s = dict.fromkeys(self.trackers, 0.0)
         self._returned_at_s: dict[str, float] = {}
-        self._trial_s = dict.fromkeys(self.trackers, FIRST_TRIAL_S)
-        self._on_trial: set[str] = set()
+        self._retry_s = dict.fromkeys(self.trackers, FIRST_RETRY_S)
+        self._retried: set[str] = set()
 
     def tick(self, now: Observation) -> list[Order]:
         """Take what is seen, at least four times a second, and say what is to be switched."""
@@ -66,13 +66,18 @@ class Scheduler:
         for name, seen in now.segments.items():
             tracker = self.trackers[name]
             tracker.look(now.at_s, seen)
+            if self._on_tick is None and tracker.idle:
+                self._held.discard(name)
+                continue
             points[name] = switch_point(tracker.figures, self._expected_per_s(tracker), self.settings.delta)
             if self._on_tick is not None:
                 self._on_tick(Tick.of(now.at_s, tracker, points[name]))
         orders: list[Order] = []
         for name, seen in now.segments.items():
             tracker = self.trackers[name]
-            if tracker.switching or tracker.pinned is not None or not self._may_switch(tracker, now.at_s):
+            if name not in points or tracker.switching or tracker.pinned is not None:
+                continue
+            if not self._may_switch(tracker, now.at_s):
                 continue
             if tracker.paradigm is Paradigm.DATA_STREAM and tracker.speed_known:
                 orders += self._consider_operation(now, tracker, seen, points[name])
@@ -183,7 +188,7 @@ class Scheduler:
         if after_batch >= point.down:
             return []
         if arrival.calm_s < calm_s or arrival.fast_per_s >= FULL * figures.data_per_s:
-            return self._consider_trial(now, tracker, seen, point)
+            return self._consider_retry(now, tracker, seen, point)
         lasting_s = min(max(self.settings.dwell_s, arrival.calm_s), LONGEST_EXPECTED_S)
         rate = arrival.fast_per_s
         situation = Situation(tracker.seen.length, tracker.seen.age_s, rate, lasting_s, rate)
@@ -197,15 +202,15 @@ class Scheduler:
         self._returned_at_s[name] = now.at_s
         return [self._order(name, now.at_s, Paradigm.DATA_STREAM, how, None)]
 
-    def _consider_trial(
+    def _consider_retry(
         self, now: Observation, tracker: SegmentTracker, seen: SegmentSeen, point: SwitchPoint
     ) -> list[Order]:
         name, rate = tracker.name, tracker.arrival.fast_per_s
         aged_s = now.at_s - (now.at_s if tracker.switched_at_s is None else tracker.switched_at_s)
-        if aged_s < self._trial_s[name] or rate > (1 + min(1.0, aged_s / DOUBLED_S)) * tracker.figures.data_per_s:
+        if aged_s < self._retry_s[name] or rate > (1 + min(1.0, aged_s / DOUBLED_S)) * tracker.figures.data_per_s:
             return []
-        self._trial_s[name] = min(2 * self._trial_s[name], LONGEST_TRIAL_S)
-        self._on_trial.add(name)
+        self._retry_s[name] = min(2 * self._retry_s[name], LONGEST_RETRY_S)
+        self._retried.add(name)
         gap_s = tracker.gap_s(Paradigm.DATA_STREAM, seen.warm)
         reason = f"PD was measured {aged_s:,.0f} s ago: the data stream is tried again"
         costs = (math.nan, math.nan)
@@ -243,9 +248,9 @@ class Scheduler:
         """Wait longer before the next return where the last one came too early; forget it after a minute."""
         since_s = at_s - self._returned_at_s.get(name, -math.inf)
         if since_s > FORGIVEN_S:
-            self._trial_s[name] = FIRST_TRIAL_S
-        if name in self._on_trial:
-            self._on_trial.discard(name)
+            self._retry_s[name] = FIRST_RETRY_S
+        if name in self._retried:
+            self._retried.discard(name)
         elif since_s <= RELAPSE_S:
             longer = max(FIRST_PATIENCE_S, 2 * self._patience_s[name])
             self._patience_s[name] = min(longer, LONGEST_PATIENCE_S)

@@ -65,6 +65,12 @@ class SegmentTracker:
         return self._speed.measured
 
     @property
+    def idle(self) -> bool:
+        """Whether it is a data stream with nothing to decide: hardly anything waits and no burst is on."""
+        quiet = self.paradigm is Paradigm.DATA_STREAM and self.arrival.hot_ticks == 0
+        return quiet and self.seen is not None and self.seen.length <= LEAST_WAITING
+
+    @property
     def magnification(self) -> float:
         """λ: outputs for every record, as the data stream makes them."""
         return 1.0 if self._magnification is None else self._magnification
