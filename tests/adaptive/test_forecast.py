@@ -66,6 +66,9 @@ def test_batches_are_bounded_but_carry_the_rate() -> None:
     calm = forecast.batch_bound(FIGURES, 10, 1.0)
     # 0.4 s of fixed time may be a quarter: 1.2 s of records.
     assert calm == 6000
+    # A queue that is a little longer is taken at once, a much longer one is not.
+    assert forecast.batch_bound(FIGURES, 10, 1.0, waiting=7000) == 7000
+    assert forecast.batch_bound(FIGURES, 10, 1.0, waiting=20_000) == 6000
     for rate in (1000, 2500, 3500):
         assert forecast.capacity_per_s(FIGURES, forecast.batch_bound(FIGURES, rate, 1.0)) >= rate * 1.2
     # Above PO no bound is enough: it stays within three times the wanted duration.

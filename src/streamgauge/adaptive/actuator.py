@@ -36,7 +36,7 @@ class SegmentSeen:
     to_boundary_s: float = 0.0
     """Expected time to the next one: how long a drain would take."""
     in_batch: int = 0
-    """Records in the micro-batch that runs."""
+    """Records of the running micro-batch that no output has answered: what a replay repeats is not among them."""
     can_replay: bool = True
     """Whether it may be stopped within a batch."""
 

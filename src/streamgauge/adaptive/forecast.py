@@ -18,6 +18,8 @@ CATCH_UP_MARGIN = 1.25
 """A bounded micro-batch must work off at least so much more than arrives, or it would never catch up."""
 OVERHEAD_SHARE = 0.25
 """A micro-batch that catches up may spend so much of its time on what does not depend on its records."""
+REST_SHARE = 1.5
+"""A queue up to so many times the bound is taken in one batch."""
 LONGEST_BATCHES = 3.0
 """To keep up with a rate it may take at most so many times the wanted duration."""
 
@@ -51,12 +53,15 @@ class Way:
     """Records that the new query does again."""
 
 
-def batch_bound(figures: SegmentFigures, arrival_per_s: float, catch_up_s: float) -> int:
+def batch_bound(figures: SegmentFigures, arrival_per_s: float, catch_up_s: float, waiting: float = 0.0) -> int:
     """Most records of a micro-batch: about `catch_up_s` long, or longer where too much of that would be fixed.
 
-    A bound keeps answers coming while a long queue is worked off; too low a bound makes it longer.
+    A bound keeps answers coming while a long queue is worked off; too low a bound makes it longer. `waiting`
+    records are taken at once where that leaves out a small second batch.
     """
     wanted = figures.operation_per_s * max(catch_up_s - figures.fixed_s, figures.fixed_s * (1 / OVERHEAD_SHARE - 1))
+    if wanted < waiting <= REST_SHARE * wanted:
+        wanted = waiting
     most = LONGEST_BATCHES * catch_up_s * figures.operation_per_s
     needed_per_s = CATCH_UP_MARGIN * arrival_per_s
     left = 1 - needed_per_s / figures.operation_per_s
@@ -84,7 +89,6 @@ def go_to_operation(
 ) -> list[Phase]:
     """The course of latency over a switch to the operation stream, the catching up there, and the way back."""
     fixed = figures.fixed_s
-    speed = capacity_per_s(figures, batch_bound(figures, now.arrival_per_s, settings.catch_up_s))
     queue = max(0.0, now.queue + (now.arrival_per_s - figures.data_per_s) * min(way.wait_s, now.lasting_s))
     before = queue + way.repeated
     arriving = [
@@ -92,6 +96,7 @@ def go_to_operation(
         (now.afterwards_per_s, max(0.0, way.gap_s - max(0.0, now.lasting_s - way.wait_s))),
     ]
     after = before + sum(rate * passed_s for rate, passed_s in arriving)
+    speed = capacity_per_s(figures, batch_bound(figures, now.arrival_per_s, settings.catch_up_s, after))
     until = way.wait_s + way.gap_s + fixed
     # Where it drains first, what waits now is mostly answered on the way; where not, it waits for the first batch.
     answered_s = (

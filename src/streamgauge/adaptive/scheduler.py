@@ -134,7 +134,10 @@ class Scheduler:
         began = (
             f"queue {queue:,.0f} > L_up {point.up:,.0f}" if queue > point.up else f"a burst of {rate:,.0f}/s goes on"
         )
-        bounds = {n: self._bound(self.trackers[n], rate * self._share(tracker.name, n)) for n in targets}
+        # With a margin for what is repeated and for what arrives until the first batch begins.
+        waiting = 1.1 * (queue + rate * gap_s)
+        shares = {n: self._share(tracker.name, n) for n in targets}
+        bounds = {n: self._bound(self.trackers[n], rate * share, waiting * share) for n, share in shares.items()}
         reason = f"{began}, {_compared(costs)}"
         bound = bounds[tracker.name]
         self._tell(now, tracker, "switch", how, reason, point, rate, after, costs, gap_s, chosen, targets, bound)
@@ -152,8 +155,8 @@ class Scheduler:
         between = names[names.index(first) : names.index(name)]
         return math.prod(self.trackers[each].magnification for each in between)
 
-    def _bound(self, tracker: SegmentTracker, rate: float) -> int:
-        return forecast.batch_bound(tracker.figures, rate, self.settings.catch_up_s)
+    def _bound(self, tracker: SegmentTracker, rate: float, waiting: float = 0.0) -> int:
+        return forecast.batch_bound(tracker.figures, rate, self.settings.catch_up_s, waiting)
 
     def _cheapest_up(
         self, tracker: SegmentTracker, seen: SegmentSeen, situation: Situation

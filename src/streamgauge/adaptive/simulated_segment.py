@@ -101,7 +101,7 @@ class SimulatedSegment:
             warm=self._warm[self.paradigm.other],
             since_boundary_s=now_s - self._began_s if data else 0.0,
             to_boundary_s=max(0.0, to_boundary_s),
-            in_batch=0 if data or self._batch is None else int(self._batch[1]),
+            in_batch=0 if data or self._batch is None else self._unanswered_in_batch(self._batch[1]),
         )
 
     def _low(self, now_s: float, at_s: float) -> float:
@@ -140,6 +140,9 @@ class SimulatedSegment:
             records = min(waiting, self.bound or waiting)
             duration_s = self.world.figures.fixed_s + records / self.world.figures.operation_per_s
             self._batch, self._began_s = (now_s + duration_s, records, now_s), now_s
+
+    def _unanswered_in_batch(self, records: float) -> int:
+        return max(0, int(self._position + records - self.answered))
 
     def _batch_left_s(self, now_s: float) -> float:
         return 0.0 if self._batch is None else self._batch[0] - now_s

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from streamgauge.adaptive.actuator import SegmentSeen
-from streamgauge.adaptive.equations import SegmentFigures
+from streamgauge.adaptive.equations import ASSUMED_K, SegmentFigures
 from streamgauge.adaptive.paradigm import Paradigm
 from streamgauge.adaptive.queue import QueueEstimator, QueueSeen
 from streamgauge.adaptive.smoothing import ArrivalRate, BatchTimes, DataSpeed, MedianTime
@@ -46,6 +46,7 @@ class SegmentTracker:
         self.ordered_bound: int | None = None
         self._estimator = QueueEstimator(magnification=known.magnification)
         self._speed = DataSpeed(known.figures.data_per_s, known.measured)
+        self._calibrated = known.measured
         self._batches = BatchTimes(known.figures)
         self._latency = MedianTime(known.figures.data_transfer_s)
         self._gaps = {(p, warm): MedianTime(_gap(p, warm), GAPS_KEPT) for p in Paradigm for warm in (True, False)}
@@ -144,7 +145,10 @@ class SegmentTracker:
         figures = self._figures
         speed, low = self._speed.per_s, self._latency.seconds
         if speed != figures.data_per_s or low != figures.data_transfer_s:
-            figures = replace(figures, data_per_s=speed, data_transfer_s=low)
+            # As long as PO is only assumed it is K that is: a faster data stream has faster batches too.
+            known = self._calibrated or self._batches.measured
+            operation = figures.operation_per_s if known else speed / ASSUMED_K
+            figures = replace(figures, data_per_s=speed, data_transfer_s=low, operation_per_s=operation)
         self._figures = self._batches.fitted(figures) if batches else figures
 
 
