@@ -10,7 +10,7 @@ import pytest
 
 from streamgauge.cli.whatif import rates_of
 from streamgauge.store import RunStore
-from tests.adaptive.recorded import word_count
+from tests.paradigms.recorded import word_count
 from tests.cli.conftest import Said
 
 Say = Callable[..., Said]

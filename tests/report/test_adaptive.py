@@ -10,16 +10,16 @@ from xml.etree import ElementTree
 import plotly.graph_objects as go
 import pytest
 
-from streamgauge.adaptive.decisions import to_lines
-from streamgauge.adaptive.paradigm import How, Paradigm
-from streamgauge.adaptive.ticks import Tick, ticks_table
+from streamgauge.paradigms.decisions import to_lines
+from streamgauge.paradigms.paradigm import How, Paradigm
+from streamgauge.paradigms.ticks import Tick, ticks_table
 from streamgauge.report import adaptive, charts, write_report
 from streamgauge.report.adaptive_picture import picture
 from streamgauge.report.drawing import DrawnTrial
 from streamgauge.report.paradigm_charts import BAND_COLOURS
 from streamgauge.store import RunStore, StoredRun
-from tests.adaptive.hand_made import decision
-from tests.adaptive.recorded import word_count
+from tests.paradigms.hand_made import decision
+from tests.paradigms.recorded import word_count
 from tests.report.sample_run import STARTED_MS, record, tables
 
 COLOURS = charts.engine_colours(["spark-adaptive", "spark-realtime"])

@@ -40,9 +40,9 @@ def whatif(
     as_json: AsJson = False,
 ) -> None:
     """Predict latency of both paradigms and the switch point over the rate, from one calibration; nothing is run."""
-    from streamgauge.adaptive.calibration import read_calibration
-    from streamgauge.adaptive.settings import Objective, SchedulerSettings
-    from streamgauge.adaptive.whatif import crossing_per_s, held_against_points, predictions, simulate_load
+    from streamgauge.paradigms.calibration import read_calibration
+    from streamgauge.paradigms.settings import Objective, SchedulerSettings
+    from streamgauge.paradigms.whatif import crossing_per_s, held_against_points, predictions, simulate_load
     from streamgauge.load import parse_load
     from streamgauge.model.units import parse_duration_s
     from streamgauge.report.page import write_page
@@ -88,7 +88,7 @@ def _name(application: str) -> str:
 
 def rates_of(text: str, steps: int) -> list[float]:
     """'100..100000' as so many rates on a logarithmic axis, or '500,2k' as they stand, in order."""
-    from streamgauge.adaptive.whatif import geometric
+    from streamgauge.paradigms.whatif import geometric
 
     low, dots, high = text.partition("..")
     given = [low, high] if dots else text.split(",")

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from streamgauge.adaptive.calibration import Calibration, SegmentCalibration
-from streamgauge.adaptive.decisions import Decision, from_lines
-from streamgauge.adaptive.ticks import TICKS
+from streamgauge.paradigms.calibration import Calibration, SegmentCalibration
+from streamgauge.paradigms.decisions import Decision, from_lines
+from streamgauge.paradigms.ticks import TICKS
 from streamgauge.model.errors import StoreError
 from streamgauge.report import charts, series
 from streamgauge.report.charts import Trace

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from streamgauge.adaptive.equations import SegmentFigures
-from streamgauge.adaptive.paradigm import Paradigm
-from streamgauge.adaptive.simulated_segment import EPOCH_S, SegmentWorld
-from streamgauge.adaptive.simulation import Simulated, simulate, simulate_adaptive
+from streamgauge.paradigms.equations import SegmentFigures
+from streamgauge.paradigms.paradigm import Paradigm
+from streamgauge.paradigms.simulated_segment import EPOCH_S, SegmentWorld
+from streamgauge.paradigms.simulation import Simulated, simulate, simulate_adaptive
 from streamgauge.report.charts import PALETTE
 from streamgauge.report.paradigm_charts import BAND_COLOURS
 

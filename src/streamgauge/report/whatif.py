@@ -10,9 +10,9 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from streamgauge.adaptive.calibration import Calibration
-from streamgauge.adaptive.paradigm import Paradigm
-from streamgauge.adaptive.whatif import HeldAgainst, LoadPrediction, Prediction
+from streamgauge.paradigms.calibration import Calibration
+from streamgauge.paradigms.paradigm import Paradigm
+from streamgauge.paradigms.whatif import HeldAgainst, LoadPrediction, Prediction
 from streamgauge.report.drawing import Figure
 from streamgauge.report.markup import Column, Markup, element, joined
 from streamgauge.report.markup import table as page_table

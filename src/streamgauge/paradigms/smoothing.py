@@ -11,7 +11,7 @@ import math
 from collections import deque
 from dataclasses import dataclass, replace
 
-from streamgauge.adaptive.equations import SegmentFigures
+from streamgauge.paradigms.equations import SegmentFigures
 
 SPEED_WINDOW_S = 1.0
 LONGEST_PAUSE_S = 1.0

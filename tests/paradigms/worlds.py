@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from streamgauge.adaptive.equations import SegmentFigures
-from streamgauge.adaptive.simulated_segment import SegmentWorld
+from streamgauge.paradigms.equations import SegmentFigures
+from streamgauge.paradigms.simulated_segment import SegmentWorld
 
 WORD_COUNT = SegmentFigures(40_000, 150_000, 0.35, 0.05, 0.005)
 """About what the first sights of word count were: 60,000/s for 10 s left real time 3.4 s behind."""

@@ -9,13 +9,13 @@ import numpy as np
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from streamgauge.adaptive.equations import SegmentFigures, assumed_figures
-from streamgauge.adaptive.paradigm import Paradigm
-from streamgauge.adaptive.settings import SchedulerSettings
-from streamgauge.adaptive.simulated_segment import SegmentWorld
-from streamgauge.adaptive.simulation import simulate, simulate_adaptive
-from streamgauge.adaptive.tracking import Known
-from tests.adaptive.worlds import steps
+from streamgauge.paradigms.equations import SegmentFigures, assumed_figures
+from streamgauge.paradigms.paradigm import Paradigm
+from streamgauge.paradigms.settings import SchedulerSettings
+from streamgauge.paradigms.simulated_segment import SegmentWorld
+from streamgauge.paradigms.simulation import simulate, simulate_adaptive
+from streamgauge.paradigms.tracking import Known
+from tests.paradigms.worlds import steps
 
 # Without shrinking: a failing load is told as it was found, and not after minutes of simulation.
 LOADS = settings(max_examples=20, deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate))

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.adaptive.calibration import Calibration, SegmentCalibration, read_calibration
-from streamgauge.adaptive.equations import SegmentFigures, assumed_figures
-from streamgauge.adaptive.paradigm import Paradigm
-from streamgauge.adaptive.range import plan_segments
-from streamgauge.adaptive.whatif import crossing_per_s, geometric, held_against_points, predict, simulate_load
+from streamgauge.paradigms.calibration import Calibration, SegmentCalibration, read_calibration
+from streamgauge.paradigms.equations import SegmentFigures, assumed_figures
+from streamgauge.paradigms.paradigm import Paradigm
+from streamgauge.paradigms.range import plan_segments
+from streamgauge.paradigms.whatif import crossing_per_s, geometric, held_against_points, predict, simulate_load
 from streamgauge.load import parse_load
 from streamgauge.model.errors import StoreError, UserError
 from streamgauge.store import RunStore
-from tests.adaptive.recorded import OPERATION, word_count
+from tests.paradigms.recorded import OPERATION, word_count
 
 
 def test_recorded_points_are_predicted_within_a_factor_of_two() -> None:

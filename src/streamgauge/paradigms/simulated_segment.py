@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streamgauge.adaptive.actuator import Order, SegmentSeen
-from streamgauge.adaptive.equations import SegmentFigures
-from streamgauge.adaptive.paradigm import How, Paradigm
-from streamgauge.adaptive.queue import OriginSeen
-from streamgauge.adaptive.smoothing import BatchSeen
+from streamgauge.paradigms.actuator import Order, SegmentSeen
+from streamgauge.paradigms.equations import SegmentFigures
+from streamgauge.paradigms.paradigm import How, Paradigm
+from streamgauge.paradigms.queue import OriginSeen
+from streamgauge.paradigms.smoothing import BatchSeen
 
 EPOCH_S = 1_700_000_000.0
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamgauge.adaptive.equations import SegmentFigures
-from streamgauge.adaptive.smoothing import ArrivalRate, BatchSeen, BatchTimes, DataSpeed, MedianTime
+from streamgauge.paradigms.equations import SegmentFigures
+from streamgauge.paradigms.smoothing import ArrivalRate, BatchSeen, BatchTimes, DataSpeed, MedianTime
 
 KNOWN = SegmentFigures(20_000, 100_000, 0.3, 0.1, 0.008)
 

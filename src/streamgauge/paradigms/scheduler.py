@@ -11,16 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from streamgauge.adaptive import forecast
-from streamgauge.adaptive.actuator import Observation, Order, SegmentSeen
-from streamgauge.adaptive.decisions import Decision, inputs_of
-from streamgauge.adaptive.equations import FULL, SwitchPoint, switch_point
-from streamgauge.adaptive.forecast import Situation, Way
-from streamgauge.adaptive.paradigm import How, Paradigm
-from streamgauge.adaptive.range import switch_range
-from streamgauge.adaptive.settings import SchedulerSettings
-from streamgauge.adaptive.ticks import Tick
-from streamgauge.adaptive.tracking import Known, SegmentTracker
+from streamgauge.paradigms import forecast
+from streamgauge.paradigms.actuator import Observation, Order, SegmentSeen
+from streamgauge.paradigms.decisions import Decision, inputs_of
+from streamgauge.paradigms.equations import FULL, SwitchPoint, switch_point
+from streamgauge.paradigms.forecast import Situation, Way
+from streamgauge.paradigms.paradigm import How, Paradigm
+from streamgauge.paradigms.range import switch_range
+from streamgauge.paradigms.settings import SchedulerSettings
+from streamgauge.paradigms.ticks import Tick
+from streamgauge.paradigms.tracking import Known, SegmentTracker
 
 CONFIRMING_TICKS = 3
 """A spike shorter than a tick touches two of them: the third tells a burst from it."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from streamgauge.adaptive.paradigm import How, Paradigm
-from streamgauge.adaptive.queue import OriginSeen
-from streamgauge.adaptive.smoothing import BatchSeen
+from streamgauge.paradigms.paradigm import How, Paradigm
+from streamgauge.paradigms.queue import OriginSeen
+from streamgauge.paradigms.smoothing import BatchSeen
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamgauge.adaptive.queue import SKEW_S, OriginSeen, QueueEstimator
+from streamgauge.paradigms.queue import SKEW_S, OriginSeen, QueueEstimator
 
 START_S = 1_700_000_000.0
 

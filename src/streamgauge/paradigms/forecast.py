@@ -11,8 +11,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streamgauge.adaptive.equations import FULL, SegmentFigures
-from streamgauge.adaptive.settings import BREACH_WEIGHT, SchedulerSettings
+from streamgauge.paradigms.equations import FULL, SegmentFigures
+from streamgauge.paradigms.settings import BREACH_WEIGHT, SchedulerSettings
 
 CATCH_UP_MARGIN = 1.25
 """A bounded micro-batch must work off at least so much more than arrives, or it would never catch up."""

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from streamgauge.adaptive.calibration import Calibration, MeasuredPoint, SegmentCalibration
-from streamgauge.adaptive.equations import switch_point
-from streamgauge.adaptive.paradigm import Paradigm
-from streamgauge.adaptive.settings import SchedulerSettings
-from streamgauge.adaptive.simulated_segment import SegmentWorld
-from streamgauge.adaptive.simulation import Simulated, simulate, simulate_adaptive
+from streamgauge.paradigms.calibration import Calibration, MeasuredPoint, SegmentCalibration
+from streamgauge.paradigms.equations import switch_point
+from streamgauge.paradigms.paradigm import Paradigm
+from streamgauge.paradigms.settings import SchedulerSettings
+from streamgauge.paradigms.simulated_segment import SegmentWorld
+from streamgauge.paradigms.simulation import Simulated, simulate, simulate_adaptive
 from streamgauge.model.load import Load
 
 FOR_S = 30.0

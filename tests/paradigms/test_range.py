@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamgauge.adaptive.paradigm import Paradigm
-from streamgauge.adaptive.range import choose_cuts, parse_pins, plan_segments, switch_range
+from streamgauge.paradigms.paradigm import Paradigm
+from streamgauge.paradigms.range import choose_cuts, parse_pins, plan_segments, switch_range
 from streamgauge.model.errors import UserError
 
 PAPER = (8, 0.625, 1, 0.1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from streamgauge.adaptive.paradigm import Paradigm
+from streamgauge.paradigms.paradigm import Paradigm
 from streamgauge.measure.figures import get_figure
 from streamgauge.measure.thresholds import parse_threshold
 from streamgauge.model.errors import UserError

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from streamgauge.adaptive.actuator import SegmentSeen
-from streamgauge.adaptive.equations import ASSUMED_K, SegmentFigures
-from streamgauge.adaptive.paradigm import Paradigm
-from streamgauge.adaptive.queue import QueueEstimator, QueueSeen
-from streamgauge.adaptive.smoothing import ArrivalRate, BatchTimes, DataSpeed, MedianTime
+from streamgauge.paradigms.actuator import SegmentSeen
+from streamgauge.paradigms.equations import ASSUMED_K, SegmentFigures
+from streamgauge.paradigms.paradigm import Paradigm
+from streamgauge.paradigms.queue import QueueEstimator, QueueSeen
+from streamgauge.paradigms.smoothing import ArrivalRate, BatchTimes, DataSpeed, MedianTime
 
 WARM_GAP_S = {Paradigm.DATA_STREAM: 0.7, Paradigm.OPERATION_STREAM: 0.4}
 """Until the new query reads, before one was measured: real time warm, and micro-batch, whose own t_s comes after it."""

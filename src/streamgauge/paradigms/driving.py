@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from streamgauge.adaptive.actuator import Actuator
-from streamgauge.adaptive.scheduler import Scheduler
+from streamgauge.paradigms.actuator import Actuator
+from streamgauge.paradigms.scheduler import Scheduler
 
 TICK_S = 0.1
 LONGEST_TICK_S = 0.25

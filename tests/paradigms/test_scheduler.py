@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from streamgauge.adaptive.decisions import Decision
-from streamgauge.adaptive.equations import assumed_figures
-from streamgauge.adaptive.paradigm import How, Paradigm
-from streamgauge.adaptive.settings import Objective, SchedulerSettings
-from streamgauge.adaptive.simulated_segment import SegmentWorld
-from streamgauge.adaptive.simulation import EPOCH_S, Simulated, simulate, simulate_adaptive
-from streamgauge.adaptive.tracking import Known
+from streamgauge.paradigms.decisions import Decision
+from streamgauge.paradigms.equations import assumed_figures
+from streamgauge.paradigms.paradigm import How, Paradigm
+from streamgauge.paradigms.settings import Objective, SchedulerSettings
+from streamgauge.paradigms.simulated_segment import SegmentWorld
+from streamgauge.paradigms.simulation import EPOCH_S, Simulated, simulate, simulate_adaptive
+from streamgauge.paradigms.tracking import Known
 from streamgauge.load.bursts import BurstsLoad
-from tests.adaptive.worlds import WORD_COUNT, steps, world
+from tests.paradigms.worlds import WORD_COUNT, steps, world
 
 PD, PO = WORD_COUNT.data_per_s, WORD_COUNT.operation_per_s
 ONE_BURST = steps((20, 500), (10, 2 * PD), (30, 500))

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from streamgauge.adaptive.equations import SwitchPoint
+from streamgauge.paradigms.equations import SwitchPoint
 
 if TYPE_CHECKING:
-    from streamgauge.adaptive.tracking import SegmentTracker
+    from streamgauge.paradigms.tracking import SegmentTracker
 
 TICKS = "scheduler"
 """The name of the table in a stored trial."""

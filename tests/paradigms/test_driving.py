@@ -6,13 +6,13 @@ import threading
 
 import pytest
 
-from streamgauge.adaptive.actuator import Observation, Order
-from streamgauge.adaptive.driving import Driven, drive
-from streamgauge.adaptive.paradigm import Paradigm
-from streamgauge.adaptive.scheduler import Scheduler
-from streamgauge.adaptive.simulated_segment import EPOCH_S, SimulatedSegment
-from streamgauge.adaptive.tracking import Known
-from tests.adaptive.worlds import WORD_COUNT, world
+from streamgauge.paradigms.actuator import Observation, Order
+from streamgauge.paradigms.driving import Driven, drive
+from streamgauge.paradigms.paradigm import Paradigm
+from streamgauge.paradigms.scheduler import Scheduler
+from streamgauge.paradigms.simulated_segment import EPOCH_S, SimulatedSegment
+from streamgauge.paradigms.tracking import Known
+from tests.paradigms.worlds import WORD_COUNT, world
 
 
 class OneSegment:

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.adaptive.actuator import Observation, Order
-from streamgauge.adaptive.decisions import Decision
-from streamgauge.adaptive.paradigm import Paradigm
-from streamgauge.adaptive.scheduler import Scheduler
-from streamgauge.adaptive.settings import SchedulerSettings
-from streamgauge.adaptive.simulated_segment import EPOCH_S, SegmentWorld, SimulatedSegment
-from streamgauge.adaptive.ticks import Tick
-from streamgauge.adaptive.tracking import Known
+from streamgauge.paradigms.actuator import Observation, Order
+from streamgauge.paradigms.decisions import Decision
+from streamgauge.paradigms.paradigm import Paradigm
+from streamgauge.paradigms.scheduler import Scheduler
+from streamgauge.paradigms.settings import SchedulerSettings
+from streamgauge.paradigms.simulated_segment import EPOCH_S, SegmentWorld, SimulatedSegment
+from streamgauge.paradigms.ticks import Tick
+from streamgauge.paradigms.tracking import Known
 
 STEP_S = 0.05
 TICK_STEPS = 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streamgauge.adaptive.equations import SegmentFigures, switch_point
+from streamgauge.paradigms.equations import SegmentFigures, switch_point
 from streamgauge.model.errors import UserError
 
 FIXED_T = SegmentFigures(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from streamgauge.adaptive.paradigm import Paradigm
+from streamgauge.paradigms.paradigm import Paradigm
 from streamgauge.model.errors import UserError, unknown
 
 LEAST_MAGNIFICATION = 4.0

@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from streamgauge.adaptive import forecast
-from streamgauge.adaptive.equations import SegmentFigures
-from streamgauge.adaptive.forecast import Situation, Way
-from streamgauge.adaptive.settings import Objective, SchedulerSettings
+from streamgauge.paradigms import forecast
+from streamgauge.paradigms.equations import SegmentFigures
+from streamgauge.paradigms.forecast import Situation, Way
+from streamgauge.paradigms.settings import Objective, SchedulerSettings
 from streamgauge.model.errors import UserError
 
 FIGURES = SegmentFigures(1000, 5000, 0.3, 0.1, 0.0)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from streamgauge.adaptive.equations import SegmentFigures, SwitchPoint
-from streamgauge.adaptive.paradigm import How, Paradigm
+from streamgauge.paradigms.equations import SegmentFigures, SwitchPoint
+from streamgauge.paradigms.paradigm import How, Paradigm
 from streamgauge.model.errors import StoreError
 from streamgauge.model.units import duration, rate
 

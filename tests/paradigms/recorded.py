@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from streamgauge.adaptive.calibration import Calibration, MeasuredPoint, SegmentCalibration
-from streamgauge.adaptive.equations import SegmentFigures
-from streamgauge.adaptive.paradigm import Paradigm
+from streamgauge.paradigms.calibration import Calibration, MeasuredPoint, SegmentCalibration
+from streamgauge.paradigms.equations import SegmentFigures
+from streamgauge.paradigms.paradigm import Paradigm
 
 DATA, OPERATION = Paradigm.DATA_STREAM, Paradigm.OPERATION_STREAM
 

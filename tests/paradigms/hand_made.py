@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from streamgauge.adaptive.decisions import Decision
-from streamgauge.adaptive.paradigm import How, Paradigm
+from streamgauge.paradigms.decisions import Decision
+from streamgauge.paradigms.paradigm import How, Paradigm
 
 STARTED_S = 1_760_000_000.0
 
