@@ -10,8 +10,8 @@ import pytest
 
 from streamgauge.cli.whatif import rates_of
 from streamgauge.store import RunStore
-from tests.paradigms.recorded import word_count
 from tests.cli.conftest import Said
+from tests.paradigms.recorded import word_count
 
 Say = Callable[..., Said]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from streamgauge.model.errors import StoreError
 from streamgauge.paradigms.decisions import from_lines, to_lines
 from streamgauge.paradigms.simulation import simulate_adaptive
 from streamgauge.paradigms.ticks import SCHEMA, ticks_table
-from streamgauge.model.errors import StoreError
 from tests.paradigms.worlds import steps, world
 
 FOUND = simulate_adaptive(*steps((5, 500), (5, 80_000), (10, 500)), [world()], keep_ticks=True)

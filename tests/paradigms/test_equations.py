@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from streamgauge.paradigms.equations import SegmentFigures, switch_point
 from streamgauge.model.errors import UserError
+from streamgauge.paradigms.equations import SegmentFigures, switch_point
 
 FIXED_T = SegmentFigures(
     data_per_s=1000,

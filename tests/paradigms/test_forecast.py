@@ -6,11 +6,11 @@ import math
 
 import pytest
 
+from streamgauge.model.errors import UserError
 from streamgauge.paradigms import forecast
 from streamgauge.paradigms.equations import SegmentFigures
 from streamgauge.paradigms.forecast import Situation, Way
 from streamgauge.paradigms.settings import Objective, SchedulerSettings
-from streamgauge.model.errors import UserError
 
 FIGURES = SegmentFigures(1000, 5000, 0.3, 0.1, 0.0)
 PLAIN = SchedulerSettings()

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamgauge.model.errors import UserError
 from streamgauge.paradigms.paradigm import Paradigm
 from streamgauge.paradigms.range import choose_cuts, parse_pins, plan_segments, switch_range
-from streamgauge.model.errors import UserError
 
 PAPER = (8, 0.625, 1, 0.1)
 

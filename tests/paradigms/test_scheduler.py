@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from streamgauge.load.bursts import BurstsLoad
 from streamgauge.paradigms.decisions import Decision
 from streamgauge.paradigms.equations import assumed_figures
 from streamgauge.paradigms.paradigm import How, Paradigm
@@ -14,7 +15,6 @@ from streamgauge.paradigms.settings import Objective, SchedulerSettings
 from streamgauge.paradigms.simulated_segment import SegmentWorld
 from streamgauge.paradigms.simulation import EPOCH_S, Simulated, simulate, simulate_adaptive
 from streamgauge.paradigms.tracking import Known
-from streamgauge.load.bursts import BurstsLoad
 from tests.paradigms.worlds import WORD_COUNT, steps, world
 
 PD, PO = WORD_COUNT.data_per_s, WORD_COUNT.operation_per_s

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from streamgauge.load import parse_load
+from streamgauge.model.errors import StoreError, UserError
 from streamgauge.paradigms.calibration import Calibration, SegmentCalibration, read_calibration
 from streamgauge.paradigms.equations import SegmentFigures, assumed_figures
 from streamgauge.paradigms.paradigm import Paradigm
 from streamgauge.paradigms.range import plan_segments
 from streamgauge.paradigms.whatif import crossing_per_s, geometric, held_against_points, predict, simulate_load
-from streamgauge.load import parse_load
-from streamgauge.model.errors import StoreError, UserError
 from streamgauge.store import RunStore
 from tests.paradigms.recorded import OPERATION, word_count
 

@@ -40,11 +40,11 @@ def whatif(
     as_json: AsJson = False,
 ) -> None:
     """Predict latency of both paradigms and the switch point over the rate, from one calibration; nothing is run."""
+    from streamgauge.load import parse_load
+    from streamgauge.model.units import parse_duration_s
     from streamgauge.paradigms.calibration import read_calibration
     from streamgauge.paradigms.settings import Objective, SchedulerSettings
     from streamgauge.paradigms.whatif import crossing_per_s, held_against_points, predictions, simulate_load
-    from streamgauge.load import parse_load
-    from streamgauge.model.units import parse_duration_s
     from streamgauge.report.page import write_page
     from streamgauge.report.whatif import Answer, answer_page, print_answer
     from streamgauge.store import RunStore

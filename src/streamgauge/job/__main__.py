@@ -95,6 +95,7 @@ class JobProcess:
         if committed != self._committed:
             self._committed = committed
             self._job_status.say("committed", offsets=committed)
+        self._tell_decisions()
         now = time.monotonic()
         if now >= self._next_progress_at:
             self._next_progress_at = now + PROGRESS_EVERY_S
@@ -103,6 +104,11 @@ class JobProcess:
             failure = self._running.failure()
             if failure:
                 self._failed(failure)
+
+    def _tell_decisions(self) -> None:
+        if self._running is not None and self._job_status is not None:
+            for decision in self._running.new_decisions():
+                self._job_status.say("decision", decision=decision)
 
     def _failed(self, error: BaseException | str) -> None:
         assert self._job_status is not None
@@ -120,7 +126,8 @@ class JobProcess:
             for progress in self._running.new_progress():
                 self._job_status.say("progress", progress=progress)
             self._running.stop()
-            self._job_status.say("stopped")
+            self._tell_decisions()
+            self._job_status.say("stopped", left=self._running.left_behind())
         self._end_job()
 
     def _end_job(self) -> None:

@@ -97,6 +97,7 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         "throughput": throughput.as_dict(),
         "bursts": _bursts(trial, latencies, throughput),
         "scheduling": _scheduling(trial, done, throughput),
+        "scheduler": done.scheduler,
         "publisher": _publisher_figures(done),
         "requirements": [r.as_dict() for r in _requirements(done, throughput, read_back)],
         "resources": resources,
@@ -306,6 +307,7 @@ def _tables(done: Conducted, latencies: Latencies, throughput: Throughput) -> di
     }
     if latencies.samples is not None:
         tables["samples"] = latencies.samples
+    tables.update({name: path for name, path in done.left_tables.items() if path.exists()})
     lateness = [pq.read_table(path) for path in done.lateness_paths if path.exists()]
     if lateness:
         tables["lateness"] = pa.concat_tables(lateness)

@@ -59,6 +59,10 @@ class Conducted:
     jobs_before: int = 0
     engine_facts: dict[str, Any] = field(default_factory=dict)
     end: dict[str, Any] = field(default_factory=dict)
+    scheduler: dict[str, Any] = field(default_factory=dict)
+    """What an engine that decides by itself did."""
+    left_tables: dict[str, Path] = field(default_factory=dict)
+    """What it saw and why it decided so: table → file."""
 
 
 class Conductor:
@@ -70,8 +74,8 @@ class Conductor:
         self.prefix = f"streamgauge-{lab.run}-{number:03d}"
         self.folder = lab.folder / f"trial-{number:03d}"
         self.folder.mkdir()
-        self.application = resolved(self.trial.found_at, self.trial.stop_after)
         self.engine = get_engine(self.trial.engine)
+        self.application = self.engine.cut(resolved(self.trial.found_at, self.trial.stop_after), self.trial.settings)
         self.load = publishing_load(self.trial.load, self.warmup_s)
         self.deadline = time.monotonic() + planned.timeout_s + self._schedule_s()
         self.topics: list[str] = []
@@ -285,6 +289,8 @@ class Conductor:
             done.ended_in_time = done.output_still_growing = silent_since is not None
         self._stop_job(process, handle)
         done.progress = handle.progress
+        done.scheduler = handle.left.get("facts") or {}
+        done.left_tables = {name: Path(path) for name, path in (handle.left.get("tables") or {}).items()}
         done.end = {
             "rule": f"all input committed and the output silent for {SILENCE_S:g} s",
             "reached": done.ended_in_time and not done.output_still_growing,
@@ -311,7 +317,9 @@ class Conductor:
         time.sleep(POLL_S)
         self.lab.check_log()
         if handle is not None:
+            known = len(handle.decisions)
             handle.hear()
+            self._show_decisions(handle.decisions[known:])
             handle.raise_failure()
         if process is not None and not process.alive():
             raise EngineError(
@@ -324,6 +332,11 @@ class Conductor:
                 f"the trial did not end within {self.planned.timeout_s:.0f} s beyond its schedule",
                 "Give a longer --timeout, fewer events or a lower rate",
             )
+
+    def _show_decisions(self, decisions: list[dict[str, Any]]) -> None:
+        if self.lab.verbose:
+            for decision in decisions:
+                self.lab.note(f"{self.trial.title}: {decision['words']}")
 
     def _make_inputs(self, label: str = "") -> dict[str, InputTopic]:
         inputs: dict[str, InputTopic] = {}

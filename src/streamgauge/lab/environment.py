@@ -26,10 +26,17 @@ class Laboratory:
     """A context in which trials can be conducted; leaving it leaves no process, topic or folder behind."""
 
     def __init__(
-        self, run: str, note: Callable[[str], None], kafka: str | None = None, kafka_config: Path | None = None
+        self,
+        run: str,
+        note: Callable[[str], None],
+        kafka: str | None = None,
+        kafka_config: Path | None = None,
+        verbose: bool = False,
     ) -> None:
         self.run = run
-        self._note = note
+        self.verbose = verbose
+        """Whether what an engine decides is told while it runs."""
+        self.note = note
         self._kafka = kafka
         self._stack = contextlib.ExitStack()
         self._processes: dict[tuple[Any, ...], JobProcess] = {}
@@ -51,9 +58,9 @@ class Laboratory:
     def _open(self) -> None:
         lacking = [jar for group in ("broker", "spark") for jar in missing_jars(group)]
         if lacking:
-            self._note(f"fetching {len(lacking)} jars, once")
+            self.note(f"fetching {len(lacking)} jars, once")
         for name in sweep():
-            self._note(f"removed what an earlier command left behind: {name}")
+            self.note(f"removed what an earlier command left behind: {name}")
         folder = WorkFolder.create(self.run)
         self._stack.callback(folder.close)
         self.folder: Path = folder.path
@@ -64,7 +71,7 @@ class Laboratory:
             self.cluster = Cluster(self._kafka, self.configuration.settings, replication)
             self.cluster.check()
         else:
-            self._note("starting Kafka")
+            self.note("starting Kafka")
             self.broker = EmbeddedBroker(self.folder / "broker", self.guard)
             self._stack.callback(self.broker.stop)
             self.broker.start()
@@ -118,7 +125,7 @@ class Laboratory:
             return place.master
         if self.workers is None or self.workers.workers != place.nodes:
             self._end_workers()
-            self._note(f"starting a Spark cluster of {place.nodes} workers")
+            self.note(f"starting a Spark cluster of {place.nodes} workers")
             self.workers = EmbeddedCluster(place.nodes, self.folder / f"cluster-{self._started}", self.guard)
             self.workers.start()
         return self.workers.master

@@ -56,6 +56,9 @@ class JobHandle:
         self.committed: dict[str, Offsets] = {}
         self.progress: list[dict[str, Any]] = []
         self.samples: list[dict[str, Any]] = []
+        self.decisions: list[dict[str, Any]] = []
+        self.left: dict[str, Any] = {}
+        """What the stopped job left beside its outputs: facts, and tables by name."""
         self.stopped = False
         self.failure: dict[str, Any] | None = None
 
@@ -74,8 +77,10 @@ class JobHandle:
                     self.progress.append(said["progress"])
                 case "sample":
                     self.samples.append(said["sample"])
+                case "decision":
+                    self.decisions.append(said["decision"])
                 case "stopped":
-                    self.stopped = True
+                    self.stopped, self.left = True, said.get("left") or {}
                 case "failed":
                     self.failure = said
 

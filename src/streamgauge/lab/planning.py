@@ -23,6 +23,8 @@ from streamgauge.log.redis_store import RedisStore
 from streamgauge.measure.thresholds import parse_threshold
 from streamgauge.model import Application, Gap, Load, Trial, UserError, unknown
 from streamgauge.places import parse_place
+from streamgauge.store import RunStore
+from streamgauge.store.calibrations import CALIBRATION
 from streamgauge.streams.reference import check_key_skew, parse_key_skew
 
 DEFAULT_PARTITIONS = 2
@@ -42,6 +44,7 @@ def plan_run(request: RunRequest) -> Plan:
         out=request.out,
         keep=request.keep,
         command=request.command,
+        verbose=request.verbose,
     )
 
 
@@ -61,7 +64,7 @@ def plan_trials(request: RunRequest) -> list[PlannedTrial]:
     parameters = _shared_out(
         request.parameters, {n: a.parameters for n, a in applications.items()}, "parameter of any named application"
     )
-    settings = _settings_per_engine(request.settings, engines)
+    settings = _settings_per_engine(_located(request.settings, request.out), engines)
     trials = [
         Trial(
             application=applications[name].name,
@@ -225,6 +228,19 @@ def _shared_out(given: Mapping[str, str], known: Mapping[str, Iterable[str]], ki
         if name not in everybody:
             raise unknown(kind, name, everybody)
     return {owner: {k: v for k, v in given.items() if k in set(names)} for owner, names in known.items()}
+
+
+def _located(given: Mapping[str, str], runs: Path) -> dict[str, str]:
+    """The settings, with the calibration that a run's name or a file means as the file itself."""
+    if not given.get("calibration"):
+        return dict(given)
+    file = Path(given["calibration"])
+    found = file if file.is_file() else RunStore(runs).open(given["calibration"]).folder / f"{CALIBRATION}.json"
+    if not found.is_file():
+        raise UserError(
+            f"the run '{given['calibration']}' holds no calibration", "streamgauge calibrate APPLICATION makes one"
+        )
+    return {**given, "calibration": str(found.absolute())}
 
 
 def _settings_per_engine(

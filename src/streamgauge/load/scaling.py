@@ -11,7 +11,7 @@ from streamgauge.model.load import Load
 
 
 def longer(load: Load, factor: float) -> Load:
-    """The load with its burst, its ramp or its steps so many times as long; its rates stay, and so does a load without an end."""
+    """The load with its burst, ramp or steps so many times as long; rates stay, and so does a load without an end."""
     if isinstance(load, BurstLoad):
         return replace(load, burst_s=load.burst_s * factor)
     if isinstance(load, RampLoad):

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from streamgauge.model.errors import StoreError, UserError
 from streamgauge.paradigms.equations import SegmentFigures, assumed_figures
 from streamgauge.paradigms.paradigm import Paradigm
 from streamgauge.paradigms.range import SegmentPlan
 from streamgauge.paradigms.tracking import Known
-from streamgauge.model.errors import StoreError, UserError
 from streamgauge.store import RunStore, StoredRun
 from streamgauge.store.files import read_json
 

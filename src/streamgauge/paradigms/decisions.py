@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from streamgauge.paradigms.equations import SegmentFigures, SwitchPoint
-from streamgauge.paradigms.paradigm import How, Paradigm
 from streamgauge.model.errors import StoreError
 from streamgauge.model.units import duration, rate
+from streamgauge.paradigms.equations import SegmentFigures, SwitchPoint
+from streamgauge.paradigms.paradigm import How, Paradigm
 
 _SEQUENCES = ("magnifications", "range", "switched")
 

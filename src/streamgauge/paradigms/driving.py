@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from streamgauge.paradigms.actuator import Actuator
-from streamgauge.paradigms.scheduler import Scheduler
+from streamgauge.paradigms.scheduler import Scheduler, Schedulers
 
 TICK_S = 0.1
 LONGEST_TICK_S = 0.25
@@ -30,7 +30,7 @@ class Driven:
 
 def drive(
     actuator: Actuator,
-    scheduler: Scheduler,
+    scheduler: Scheduler | Schedulers,
     stop: threading.Event,
     tick_s: float = TICK_S,
     clock_s: Callable[[], float] = time.monotonic,

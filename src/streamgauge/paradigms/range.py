@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from streamgauge.paradigms.paradigm import Paradigm
 from streamgauge.model.errors import UserError, unknown
+from streamgauge.paradigms.paradigm import Paradigm
 
 LEAST_MAGNIFICATION = 4.0
 """λ from which a stage makes a burst inside.

@@ -310,3 +310,18 @@ def _compared(costs: Costs) -> str:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
+
+
+class Schedulers:
+    """Several schedulers as one: each decides for its own segments, as in a graph whose branches are no chain."""
+
+    def __init__(self, schedulers: Sequence[Scheduler]) -> None:
+        self._schedulers = list(schedulers)
+
+    def tick(self, now: Observation) -> list[Order]:
+        """What any of them says is to be switched."""
+        orders: list[Order] = []
+        for each in self._schedulers:
+            mine = {name: seen for name, seen in now.segments.items() if name in each.trackers}
+            orders += each.tick(Observation(now.at_s, mine))
+        return orders

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from streamgauge.paradigms.paradigm import Paradigm
 from streamgauge.measure.figures import get_figure
 from streamgauge.measure.thresholds import parse_threshold
 from streamgauge.model.errors import UserError
+from streamgauge.paradigms.paradigm import Paradigm
 
 BREACH_WEIGHT = 10.0
 """Seconds of latency above an objective's limit count so many times."""

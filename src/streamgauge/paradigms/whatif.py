@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from streamgauge.model.load import Load
 from streamgauge.paradigms.calibration import Calibration, MeasuredPoint, SegmentCalibration
 from streamgauge.paradigms.equations import switch_point
 from streamgauge.paradigms.paradigm import Paradigm
 from streamgauge.paradigms.settings import SchedulerSettings
 from streamgauge.paradigms.simulated_segment import SegmentWorld
 from streamgauge.paradigms.simulation import Simulated, simulate, simulate_adaptive
-from streamgauge.model.load import Load
 
 FOR_S = 30.0
 """A rate that cannot be carried has no latency but for how long it lasts: a probe's length."""

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
+from streamgauge.model.errors import StoreError
 from streamgauge.paradigms.calibration import Calibration, SegmentCalibration
 from streamgauge.paradigms.decisions import Decision, from_lines
 from streamgauge.paradigms.ticks import TICKS
-from streamgauge.model.errors import StoreError
 from streamgauge.report import charts, series
 from streamgauge.report.charts import Trace
 from streamgauge.report.drawing import DrawnTrial, Figure

@@ -34,6 +34,7 @@ _EMPTY: Mapping[str, Any] = {
     "throughput": None,
     "bursts": {},
     "scheduling": {},
+    "scheduler": {},
     "publisher": {},
     "requirements": [],
     "resources": {},
@@ -117,6 +118,7 @@ def _public_trial(record: Mapping[str, Any]) -> dict[str, Any]:
         "verdict": _chosen(record["verdict"], ("correct", *VERDICT_COUNTS, "late", "rejected", *DIGESTS)),
         "bursts": record.get("bursts", {}),
         "scheduling": record.get("scheduling", {}),
+        "scheduler": record.get("scheduler", {}),
         "quality": record.get("quality", {}),
         "gap": record["gap"],
     }

@@ -41,10 +41,13 @@ def encode_dead_letters(rows: DataFrame) -> DataFrame:
     return _records(rows, _json(["bytes"]), ())
 
 
-def decode_between(records: DataFrame, schema: StructType, emits: Emits) -> DataFrame:
+def decode_between(records: DataFrame, schema: StructType, emits: Emits, within: str | None = None) -> DataFrame:
     """The rows of a topic between two queries; rows that a restarted head wrote twice are dropped by record id.
 
-    The state of that drop grows with the checkpoint's life. Updates need none: the latest per key counts.
+    `within` bounds the state of that drop: a record id is forgotten when rows are read whose input was appended so
+    much later. A repeat has its original's append time, so none is missed; but a row that is read so much later than
+    others of its time is dropped as late. Without it the state grows with the checkpoint's life.
+    Updates need none: the latest per key counts.
     """
     columns = [f for f in schema.fields if f.name != "origin"]
     parts = F.split(F.get(F.col("headers"), F.lit(0)).getField("value").cast("string"), ",")
@@ -56,7 +59,11 @@ def decode_between(records: DataFrame, schema: StructType, emits: Emits) -> Data
     if emits is Emits.UPDATES:
         return rows
     record_id = {f"record_{name}": F.col("origin").getField(name) for name in FIELDS[1:]}
-    return rows.withColumns(record_id).dropDuplicates(list(record_id)).drop(*record_id)
+    if within is None:
+        return rows.withColumns(record_id).dropDuplicates(list(record_id)).drop(*record_id)
+    record_id |= {"record_appended": F.timestamp_millis(F.col("origin").getField("append_ms"))}
+    named = rows.withColumns(record_id).withWatermark("record_appended", within)
+    return named.dropDuplicates(list(record_id)).drop(*record_id)
 
 
 def check_origin(rows: DataFrame, stage: str) -> None:

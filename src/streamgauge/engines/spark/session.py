@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamgauge.engines.spark.running import SparkRunningJob
 from streamgauge.engines.spark.workers import use_this_python
 
 if TYPE_CHECKING:
+    from streamgauge.engines.execution import RunningJob
     from streamgauge.engines.spark.engine import SparkEngine
     from streamgauge.model import Application
     from streamgauge.model.job import Job
@@ -68,10 +68,10 @@ class SparkJobSession:
         java = getattr(gateway, "proc", None)
         return {"version": self._session.version, "jvm_pid": java.pid if java else None}
 
-    def start(self, application: Application, job: Job) -> SparkRunningJob:
+    def start(self, application: Application, job: Job) -> RunningJob:
         """Compile the application to queries and start them."""
         _ship_by_value(application)
-        running = SparkRunningJob(self._session, self._engine, application, job)
+        running = self._engine.running(self._session, application, job)
         running.start()
         return running
 
