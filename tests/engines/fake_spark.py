@@ -17,7 +17,7 @@ class FakeProgress:
     def __init__(self, **told: Any) -> None:
         self._told = told
 
-    def batchId(self) -> int:
+    def batchId(self) -> int:  # noqa: N802
         return int(self._told["batchId"])
 
     def json(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from streamgauge.engines.spark.actuator import SparkActuator
-from streamgauge.engines.spark.live_segment import LiveSegment, ends_of, progress_after
+from streamgauge.engines.spark.live_segment import LiveSegment, ReadTopic, ends_of, progress_after
 from streamgauge.paradigms.actuator import Order
 from streamgauge.paradigms.paradigm import How, Paradigm
 from tests.engines.fake_spark import FakeProgress, FakeQuery, FakeSession, NoObserver, commit_batch, plan_batch, segment
@@ -133,9 +133,9 @@ def test_progress_is_told_once_and_that_of_an_idle_query_not_at_all() -> None:
 
 
 def test_ends_count_partitions_over_all_topics() -> None:
-    from streamgauge.engines.spark.live_segment import ReadTopic
-
-    progress = {"sources": [{"endOffset": {"a": {"0": 5, "1": 6}}}, {"endOffset": {"b": {"0": 7}}}, {"endOffset": None}]}
+    progress = {
+        "sources": [{"endOffset": {"a": {"0": 5, "1": 6}}}, {"endOffset": {"b": {"0": 7}}}, {"endOffset": None}]
+    }
     assert ends_of(progress, (ReadTopic("a"), ReadTopic("b", 2))) == {0: 5, 1: 6, 2: 7}
 
 

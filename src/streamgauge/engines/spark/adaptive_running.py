@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamgauge.engines.execution import Offsets
-from streamgauge.engines.spark.actuator import SparkActuator
 from streamgauge.engines.spark.adaptive_engine import AdaptiveEngine, PlannedSegment, is_chain
 from streamgauge.engines.spark.checkpoints import committed_offsets
 from streamgauge.engines.spark.compiler import Compiler, Query
 from streamgauge.engines.spark.live_segment import LiveSegment, ReadTopic, Standby
-from streamgauge.engines.spark.observing import Observer
 from streamgauge.engines.spark.parallelism import SHUFFLE_PARTITIONS
 from streamgauge.engines.spark.running import first_line
-from streamgauge.engines.spark.standby import RECORDS, Standbys
+from streamgauge.engines.spark.scheduled import ScheduledSegments
 from streamgauge.log.cluster import Cluster
 from streamgauge.model import Application, EngineError
 from streamgauge.model.job import DEAD_LETTERS, Job
 from streamgauge.model.units import parse_duration_s
-from streamgauge.paradigms.driving import Driven, drive
 from streamgauge.paradigms.equations import assumed_figures
 from streamgauge.paradigms.keeping import Keeper
 from streamgauge.paradigms.paradigm import Paradigm
@@ -47,52 +43,33 @@ class AdaptiveRunningJob:
         self._application, self._planned = engine.plan(application, self._values)
         self._kafka = {"kafka.bootstrap.servers": job.bootstrap, **job.kafka_options}
         self._shuffle_partitions = engine.shuffle_partitions(application, self._values)
-        self._cluster = Cluster.of_spark_options(job.bootstrap, job.kafka_options)
         self._compiled = {query.name: query for query in self._compiler(None).queries()}
         self.starting_ms = 0
         self._keeper = Keeper(self._beside("decisions", "jsonl"))
         self._segments = [self._live(each) for each in self._planned]
+        self._scheduled: ScheduledSegments | None = None
         self._letters: StreamingQuery | None = None
-        self._actuator: SparkActuator | None = None
-        self._observer: Observer | None = None
-        self._standbys: Standbys | None = None
-        self._driven: Driven | None = None
-        self._stopped = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._driving_failure: str | None = None
         self._left: dict[str, Any] = {}
 
     def start(self) -> None:
         """Start every segment, then the scheduler beside them."""
         self.starting_ms = time.time_ns() // 1_000_000
-        duration_s = parse_duration_s(self._values["batch-duration"])
+        identity = (self._application.name, *self._application.cuts, str(sorted(self._job.parameters.items())))
         try:
-            self._observer = Observer(self._cluster, self._segments, duration_s)
-            self._actuator = SparkActuator(self._session, self._segments, self._observer, self._before_start)
-            self._actuator.start()
+            self._scheduled = ScheduledSegments(
+                self._session,
+                Cluster.of_spark_options(self._job.bootstrap, self._job.kafka_options),
+                self._segments,
+                self._scheduler(),
+                parse_duration_s(self._values["batch-duration"]),
+                before_start=self._before_start,
+                standby=identity if self._values["standby"] == "on" else None,
+            )
+            self._scheduled.start()
             self._start_dead_letters()
         except Exception as error:
             self.stop()
             raise EngineError(f"{self._engine.name} refused the job: {first_line(error)}") from error
-        if any(segment.pinned is None for segment in self._segments):
-            self._begin_deciding()
-
-    def _begin_deciding(self) -> None:
-        assert self._actuator is not None
-        if self._values["standby"] == "on":
-            identity = (self._application.name, *self._application.cuts, str(sorted(self._job.parameters.items())))
-            self._standbys = Standbys(self._cluster, self._segments, identity, self._start_standby)
-            self._standbys.begin()
-        self._thread = threading.Thread(target=self._drive, name="scheduler", daemon=True)
-        self._thread.start()
-
-    def _drive(self) -> None:
-        assert self._actuator is not None
-        try:
-            self._driven = drive(self._actuator, self._scheduler(), self._stopped)
-        except Exception as error:
-            self._driving_failure = f"the scheduler failed: {first_line(error)}"
-            raise
 
     def _scheduler(self) -> Schedulers:
         """One scheduler where the segments are a chain; a branch of a graph is decided for by itself."""
@@ -162,11 +139,6 @@ class AdaptiveRunningJob:
     def _before_start(self, segment: LiveSegment) -> None:
         self._session.conf.set(SHUFFLE_PARTITIONS, str(self._shuffle_partitions[segment.query]))
 
-    def _start_standby(self, segment: LiveSegment, where: Standby) -> StreamingQuery:
-        writer = segment.make(Paradigm.OPERATION_STREAM, RECORDS, where)
-        self._before_start(segment)
-        return writer.start()
-
     def _start_dead_letters(self) -> None:
         """Malformed events are no segment: a query of micro-batches beside them."""
         query: Query | None = self._compiled.get(DEAD_LETTERS)
@@ -187,13 +159,12 @@ class AdaptiveRunningJob:
 
     def new_progress(self) -> list[dict[str, Any]]:
         """Engine progress that was not reported before."""
-        if self._observer is None:
+        if self._scheduled is None:
             return []
-        for segment in self._segments:
-            # Where nothing may change no scheduler looks.
-            if self._thread is None or self._stopped.is_set():
-                self._observer.take(segment)
-        return self._observer.taken_progress()
+        if not self._scheduled.deciding:
+            for segment in self._segments:
+                self._scheduled.observer.take(segment)
+        return self._scheduled.observer.taken_progress()
 
     def new_decisions(self) -> list[dict[str, Any]]:
         """What the scheduler decided and did not tell before."""
@@ -201,27 +172,18 @@ class AdaptiveRunningJob:
 
     def failure(self) -> str | None:
         """Why a query, or the scheduler, has ended by itself; None while all is well."""
-        if self._driving_failure is not None:
-            return self._driving_failure
         if self._letters is not None and not self._letters.isActive:
             return f"query '{DEAD_LETTERS}' ended: {first_line(self._letters.exception())}"
-        return None if self._actuator is None else self._actuator.failure()
+        return None if self._scheduled is None else self._scheduled.failure()
 
     def stop(self) -> None:
         """Stop the scheduler, the standbys and every query; keep what the scheduler saw."""
         if self._left:
             return
-        self._stopped.set()
-        if self._standbys is not None:
-            self._standbys.end()
-        if self._thread is not None:
-            self._thread.join(30)
-        if self._actuator is not None:
-            self._actuator.stop()
+        if self._scheduled is not None:
+            self._scheduled.stop()
         if self._letters is not None and self._letters.isActive:
             self._letters.stop()
-        if self._observer is not None:
-            self._observer.close()
         self._keeper.close()
         self._left = {"facts": self._facts(), "tables": self._tables()}
 
@@ -230,15 +192,10 @@ class AdaptiveRunningJob:
         return self._left
 
     def _facts(self) -> dict[str, Any]:
-        done = [] if self._actuator is None else [each.as_dict() for each in self._actuator.done]
         return {
             "segments": [_described(each) for each in self._planned],
             "decisions": self._keeper.decided,
-            "switches": len(done),
-            "longest_gap_s": max((each["gap_s"] for each in done), default=None),
-            "carried_out": done,
-            "standby_s": {} if self._standbys is None else self._standbys.took_s,
-            "looking": {} if self._driven is None else vars(self._driven),
+            **({} if self._scheduled is None else self._scheduled.facts()),
         }
 
     def _tables(self) -> dict[str, str]:

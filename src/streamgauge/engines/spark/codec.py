@@ -75,11 +75,15 @@ def check_origin(rows: DataFrame, stage: str) -> None:
         )
 
 
-def _records(rows: DataFrame, value: Column, keys: tuple[str, ...]) -> DataFrame:
+def origin_headers() -> Column:
+    """The headers of an output that carries its origin."""
     origin = F.col("origin")
     text = F.concat_ws(",", *[origin.getField(name).cast("string") for name in FIELDS])
-    headers = F.array(F.struct(F.lit(HEADER).alias("key"), text.cast("binary").alias("value")))
-    columns = [value.alias("value"), headers.alias("headers")]
+    return F.array(F.struct(F.lit(HEADER).alias("key"), text.cast("binary").alias("value")))
+
+
+def _records(rows: DataFrame, value: Column, keys: tuple[str, ...]) -> DataFrame:
+    columns = [value.alias("value"), origin_headers().alias("headers")]
     if len(keys) == 1:
         columns.append(F.col(keys[0]).cast("string").alias("key"))
     elif keys:
