@@ -44,7 +44,9 @@ def test_the_public_shape_is_the_documented_one() -> None:
                     "late": 0, "rejected": 0, "digest": "", "expected_digest": "",
                 },
                 "bursts": {},
+                "seconds": {},
                 "scheduling": {},
+                "scheduler": {},
                 "quality": {},
                 "gap": None,
             }

@@ -1,4 +1,4 @@
-"""A trial second by second, as somebody sees it who watches its outputs: a second in which none comes has an age too."""
+"""A trial second by second, as one sees it who watches its outputs: a second in which none comes has an age too."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from streamgauge.store.files import read_json
 
 SCHEMA = 1
 _AGAIN = "Calibrate the application again"
-_MAKE = "A calibration is stored with a run, or given as a file: --calibration RUN or FILE"
+_MAKE = "streamgauge calibrate APPLICATION makes one; a file of one can be given with --calibration FILE"
 
 
 @dataclass(frozen=True)

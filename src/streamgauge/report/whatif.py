@@ -25,6 +25,7 @@ from streamgauge.report.words import NOTHING, count, milliseconds, per_second
 RISES = "rises"
 _HEADINGS = ("rate", "data stream", "operation stream", "better", "L_down", "L_switch", "L_up")
 _MEASURED = ("rate", "paradigm", "for", "measured p50", "predicted p50", "off by")
+_CALIBRATED = ("segment", "PD", "PO", "K", "t_s", "t_ot", "t_dt", "λ")
 _SIMULATED = ("engine", "mean of one-second medians", "switches")
 
 
@@ -133,6 +134,31 @@ def print_answer(answer: Answer) -> None:
         out.print(_console_table(title, _SIMULATED, load_rows(answer.load), {"engine"}))
         out.print(Text(load_words(answer.load)))
     out.print(Text(words(answer), "bold"))
+
+
+def print_calibration(calibration: Calibration, where: str) -> None:
+    """What a calibration found: the figures of every segment, and λ of every stage."""
+    out = console()
+    shown = [
+        [
+            segment.name,
+            per_second(segment.figures.data_per_s),
+            per_second(segment.figures.operation_per_s),
+            f"{segment.figures.k:.2f}",
+            *(
+                milliseconds(1000 * seconds)
+                for seconds in (
+                    segment.figures.schedule_s,
+                    segment.figures.operation_transfer_s,
+                    segment.figures.data_transfer_s,
+                )
+            ),
+            ", ".join(f"{stage} {value:.3g}" for stage, value in segment.magnifications.items()),
+        ]
+        for segment in calibration.segments
+    ]
+    title = f"Calibration of {calibration.application}, {where}"
+    out.print(_console_table(title, _CALIBRATED, shown, {"segment", "λ"}))
 
 
 def answer_page(answer: Answer) -> str:
