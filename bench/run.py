@@ -13,6 +13,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from bench.adaptive import adaptive
 from bench.applications import applications
 from bench.draining import draining
 from bench.latency import latency
@@ -26,6 +27,7 @@ MEASUREMENTS = {
     "latency": latency,
     "draining": draining,
     "applications": applications,
+    "adaptive": adaptive,
 }
 
 

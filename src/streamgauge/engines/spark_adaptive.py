@@ -24,6 +24,7 @@ ENGINE = AdaptiveEngine(
             "10min", "how far apart in time rows between segments may be read; repeats are known so long"
         ),
         "standby": Setting("on", "on: micro-batches are warmed up beside the running query, once; off"),
+        "rehearse": Setting("", "switch every so often whatever the load, like 2s, to see what it costs; empty: never"),
         "batch-duration": DATA.settings["batch-duration"],
         "trigger": OPERATION.settings["trigger"],
         "max-offsets-per-trigger": Setting("", "most events in one micro-batch; empty for what the scheduler chooses"),

@@ -6,13 +6,21 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
-from streamgauge.paradigms.actuator import Actuator
-from streamgauge.paradigms.scheduler import Scheduler, Schedulers
+from streamgauge.paradigms.actuator import Actuator, Observation, Order
 
 TICK_S = 0.1
 LONGEST_TICK_S = 0.25
 """Beyond this a burst is not surely seen within a second."""
+
+
+class Deciding(Protocol):
+    """Whoever says what is to be switched."""
+
+    def tick(self, now: Observation) -> list[Order]:
+        """Take what is seen, and say what is to be switched."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -30,7 +38,7 @@ class Driven:
 
 def drive(
     actuator: Actuator,
-    scheduler: Scheduler | Schedulers,
+    scheduler: Deciding,
     stop: threading.Event,
     tick_s: float = TICK_S,
     clock_s: Callable[[], float] = time.monotonic,

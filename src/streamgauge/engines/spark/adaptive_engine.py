@@ -67,6 +67,8 @@ class AdaptiveEngine(SparkEngine):
         self.scheduling(values)
         pins(values)
         parse_duration_s(values["repeats-within"])
+        if values["rehearse"]:
+            parse_duration_s(values["rehearse"])
         if values["standby"] not in ("on", "off"):
             raise UserError(f"standby is on or off, not '{values['standby']}'")
         return values

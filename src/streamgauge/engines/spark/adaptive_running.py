@@ -19,10 +19,12 @@ from streamgauge.log.cluster import Cluster
 from streamgauge.model import Application, EngineError
 from streamgauge.model.job import DEAD_LETTERS, Job
 from streamgauge.model.units import parse_duration_s
+from streamgauge.paradigms.driving import Deciding
 from streamgauge.paradigms.equations import assumed_figures
 from streamgauge.paradigms.keeping import Keeper
 from streamgauge.paradigms.paradigm import Paradigm
 from streamgauge.paradigms.range import SegmentPlan
+from streamgauge.paradigms.rehearsing import Rehearsal
 from streamgauge.paradigms.scheduler import Scheduler, Schedulers
 from streamgauge.paradigms.tracking import Known
 
@@ -71,8 +73,11 @@ class AdaptiveRunningJob:
             self.stop()
             raise EngineError(f"{self._engine.name} refused the job: {first_line(error)}") from error
 
-    def _scheduler(self) -> Schedulers:
+    def _scheduler(self) -> Deciding:
         """One scheduler where the segments are a chain; a branch of a graph is decided for by itself."""
+        if self._values["rehearse"]:
+            free = [each.name for each in self._planned if each.pinned is None]
+            return Rehearsal(free, parse_duration_s(self._values["rehearse"]))
         known = self._known()
         settings = self._engine.scheduling(self._values)
         groups = [known] if is_chain(self._application) else [[each] for each in known]

@@ -12,9 +12,8 @@ from streamgauge.engines.spark.observing import Observer
 from streamgauge.engines.spark.running import first_line
 from streamgauge.engines.spark.standby import RECORDS, Standbys
 from streamgauge.log.cluster import Cluster
-from streamgauge.paradigms.driving import Driven, drive
+from streamgauge.paradigms.driving import Deciding, Driven, drive
 from streamgauge.paradigms.paradigm import Paradigm
-from streamgauge.paradigms.scheduler import Scheduler, Schedulers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,7 +28,7 @@ class ScheduledSegments:
         session: SparkSession,
         cluster: Cluster,
         segments: Sequence[LiveSegment],
-        scheduler: Scheduler | Schedulers,
+        scheduler: Deciding,
         batch_duration_s: float,
         *,
         before_start: Callable[[LiveSegment], None] = lambda _: None,
