@@ -26,9 +26,7 @@ def split(records: DataFrame) -> DataFrame:
 def count(words: DataFrame) -> DataFrame:
     """The running count per word, as the key and value of a record."""
     counted = words.groupBy("word").agg(fn.count("*").alias("seen"), latest_origin())
-    return counted.select(
-        fn.col("word").alias("key"), fn.to_json(fn.struct("word", "seen")).alias("value"), "origin"
-    )
+    return counted.select(fn.col("word").alias("key"), fn.to_json(fn.struct("word", "seen")).alias("value"), "origin")
 
 
 def main(bootstrap: str, topic: str, out: str, checkpoint: str) -> None:
