@@ -85,12 +85,10 @@ def test_trials_of_one_process_are_next_to_each_other(tmp_path: Path) -> None:
     assert found[0].matrices == ("1", "3")
 
 
-def test_a_place_that_does_not_exist_yet_is_a_gap_with_its_reason(tmp_path: Path) -> None:
+def test_places_are_expanded_like_anything_else(tmp_path: Path) -> None:
     text = 'applications = ["grep"]\nloads = ["preloaded"]\nplaces = ["cluster:3", "local"]'
-    far, near = expand(suite(tmp_path, text), LAPTOP)
-    assert far.gap is not None
-    assert (far.gap.kind, far.trial.place, near.gap) == ("not-yet", "cluster:3", None)
-    assert "an embedded cluster of 3 workers, does not exist yet" in far.gap.reason
+    found = expand(suite(tmp_path, text), LAPTOP)
+    assert [(each.trial.place, each.gap) for each in found] == [("cluster:3", None), ("local", None)]
 
 
 def test_what_an_engine_cannot_run_is_a_gap_too(tmp_path: Path) -> None:

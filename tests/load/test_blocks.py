@@ -13,6 +13,7 @@ from streamgauge.load.blocks import BlockQueue, EventBlock, make_block
 from streamgauge.load.native_producer import MESSAGE
 from streamgauge.model.stream import Stream
 from streamgauge.streams import get_stream
+from streamgauge.streams.malformed import Spoiling
 from streamgauge.streams.placement import keys_of, partitions_of
 from streamgauge.streams.wire import encode
 
@@ -49,6 +50,27 @@ def test_any_range_of_events_is_found_in_order(key: str | None, begin: int, end:
         ]
         wanted = [(payloads[k], key_list[k]) for k in range(begin, end) if places[k] == partition]
         assert found == wanted
+
+
+@pytest.mark.parametrize("key", [None, "user_id"])
+@pytest.mark.parametrize("malformed", [0.0, 0.2])
+def test_shares_of_the_partitions_are_the_whole_without_the_others(key: str | None, malformed: float) -> None:
+    stream = replace(AOL, key=key)
+    spoiling = Spoiling(1, malformed, ("query",)) if malformed else None
+    given = (stream, stream.synthetic(1), parse_load("preloaded"), 70, 1000, 0, 5, spoiling)
+    whole = _payloads(make_block(*given))
+    shares = [_payloads(make_block(*given, share=(share, 2))) for share in range(2)]
+    assert [sorted(each) for each in shares] == [[0, 2, 4], [1, 3]]
+    assert {**shares[0], **shares[1]} == whole
+
+
+def _payloads(block: EventBlock) -> dict[int, list[bytes | None]]:
+    lows, highs = block.bounds(0), block.bounds(block.count)
+    return {
+        partition: [_bytes_at(m["payload"], m["payload_size"]) for m in block.messages[low:high]]
+        for partition, (low, high) in enumerate(zip(lows, highs, strict=True))
+        if high > low
+    }
 
 
 def test_due_times_count_from_the_first_event_published() -> None:

@@ -15,7 +15,13 @@ Settings = Annotated[
     list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="A setting of the engine or of Spark.")
 ]
 Partitions = Annotated[int | None, typer.Option(metavar="N", help="Partitions of every topic (default 2).")]
-PlaceName = Annotated[str, typer.Option(metavar="PLACE", help="Where the job is executed.")]
+PlaceName = Annotated[
+    str,
+    typer.Option(
+        metavar="PLACE",
+        help="Where the job is executed: local, local[N] with N task slots, or cluster:N, an own cluster of N workers.",
+    ),
+]
 StopAfter = Annotated[str | None, typer.Option(metavar="STAGE", help="Cut the pipeline after this stage.")]
 RecordedFiles = Annotated[
     list[str] | None,

@@ -298,6 +298,7 @@ VERB = Verb(
         "streamgauge run wordcount --set spark.sql.shuffle.partitions=4 --dry-run",
         "streamgauge run wordcount --partitions 4 --set parallelism.count=6",
         "streamgauge run wordcount --instances latest --multiplier 2 --place 'local[32]'",
+        "streamgauge run threat-detection --events 1M --partitions 4 --place cluster:4",
         "streamgauge run streambench-performance --quick",
         "streamgauge run ospbench-latency --scale 0.01 --engine spark-realtime --dry-run",
         "streamgauge run my-suite.toml --kafka broker:9092",

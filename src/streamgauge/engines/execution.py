@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from streamgauge.load.specification import PublisherResult, PublisherSpec
 from streamgauge.model import Application, Engine, Gap
 from streamgauge.model.job import Job
 
@@ -67,6 +68,10 @@ class JobSession(Protocol):
 
     def characterize(self, application: Application, job: Job) -> Iterator[dict[str, Any]]:
         """Samples of every cut of the application over its input topics, as `measure.characterisation` reads them."""
+        ...
+
+    def publish(self, shares: Sequence[PublisherSpec]) -> list[PublisherResult]:
+        """Publish the shares of an input from where the session computes."""
         ...
 
     def close(self) -> None:

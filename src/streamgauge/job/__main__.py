@@ -1,7 +1,8 @@
 """Entry point of the job process: `python -m streamgauge.job SESSION.json`.
 
-It reads commands from standard input, a line each: `start JOB.json`, `stop`, `characterize JOB.json`, `exit`. The end
-of standard input means that the conductor is gone: the process ends itself and its JVM.
+It reads commands from standard input, a line each: `start JOB.json`, `stop`, `characterize JOB.json`,
+`publish SHARES.json`, `exit`. The end of standard input means that the conductor is gone: the process ends itself and
+its JVM.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import sys
 import threading
 import time
 import traceback
+from dataclasses import asdict
 from pathlib import Path
 from typing import TextIO
 
 from streamgauge.applications import get_application
 from streamgauge.engines import get_engine
 from streamgauge.engines.execution import RunningJob
+from streamgauge.load.specification import PublisherSpec
 from streamgauge.model import EngineError, StreamgaugeError
 from streamgauge.model.job import Job
 
@@ -76,6 +79,18 @@ class JobProcess:
             for sample in self._session.characterize(get_application(job.application), job):
                 self._job_status.say("sample", sample=sample)
             self._job_status.say("stopped")
+            self._end_job()
+        except Exception as error:
+            self._failed(error)
+
+    def publish(self, shares_file: Path) -> None:
+        """Publish the shares that a file names; how it went is a line in the file's own status file."""
+        given = json.loads(shares_file.read_text())
+        self._job_status = Status(Path(given["status_path"]))
+        try:
+            shares = [PublisherSpec.from_dict(each) for each in given["shares"]]
+            found = self._session.publish(shares)
+            self._job_status.say("published", results=[asdict(each) for each in found])
             self._end_job()
         except Exception as error:
             self._failed(error)
@@ -163,6 +178,8 @@ def _serve(process: JobProcess) -> None:
                     process.stop()
                 elif verb == "characterize":
                     process.characterize(Path(rest))
+                elif verb == "publish":
+                    process.publish(Path(rest))
                 elif verb == "exit":
                     return
         process.look()

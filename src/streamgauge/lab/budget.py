@@ -15,11 +15,14 @@ from streamgauge.lab.planning import publishing_load, resolved
 from streamgauge.lab.request import PlannedTrial
 from streamgauge.load import parse_load
 from streamgauge.model.units import parse_duration_s
+from streamgauge.places import parse_place
 
 RUN_S = 8.0
 """Starting the log and ending everything."""
 PROCESS_S = 6.0
 """Starting a job process."""
+WORKER_S = 2.0
+"""Starting a worker of an embedded cluster, and its executor."""
 TRIAL_S = 6.0
 """Topics, the start of the job, the silence at the end, reading back, storing."""
 QUERY_S = 1.0
@@ -69,7 +72,7 @@ def _trial_s(planned: PlannedTrial, cold: bool, first: bool) -> float:
     load = parse_load(trial.load)
     events = trial.events * len(resolved(trial.found_at, trial.stop_after).inputs)
     wait_s = _wait_s(planned)
-    fixed_s = TRIAL_S + (PROCESS_S if cold else 0.0) + wait_s + events / VERIFIED_PER_S
+    fixed_s = TRIAL_S + (_process_s(planned) if cold else 0.0) + wait_s + events / VERIFIED_PER_S
     if load.job_starts_at_s is None:
         drain_s = QUERY_S + events / _drained_per_s(planned)
         passes_s = 2 * drain_s + wait_s if first and planned.discards else drain_s
@@ -78,6 +81,11 @@ def _trial_s(planned: PlannedTrial, cold: bool, first: bool) -> float:
     discarded_s = COLD_PASS_S + load.job_starts_at_s if cold and planned.discards else 0.0
     waiting_s = load.events_by(load.job_starts_at_s) / _drained_per_s(planned)
     return fixed_s + schedule_s + discarded_s + waiting_s
+
+
+def _process_s(planned: PlannedTrial) -> float:
+    place = parse_place(planned.trial.place)
+    return PROCESS_S + (WORKER_S * place.nodes if place.embedded else 0.0)
 
 
 def _drained_per_s(planned: PlannedTrial) -> float:

@@ -22,6 +22,7 @@ from streamgauge.load import parse_load
 from streamgauge.load.specification import PublisherResult
 from streamgauge.model import Application, EngineError, Load
 from streamgauge.model.job import DEAD_LETTERS, InputTopic, Job
+from streamgauge.places import parse_place
 from streamgauge.watch.sampler import Sampler
 
 POLL_S = 0.1
@@ -121,8 +122,9 @@ class Conductor:
         self._places.clear()
 
     def _conduct_preloaded(self, done: Conducted) -> None:
-        self._prepare(done)
-        process = self._process(done)
+        process = self._process(done) if self.publishes_at_place else None
+        self._prepare(done, process)
+        process = process or self._process(done)
         if self._is_cold(process):
             self._discarded_pass(process, done.inputs)
             done.discarded_pass = True
@@ -130,16 +132,24 @@ class Conductor:
         self._note_start(done, handle)
         self._wait_for_end(process, handle, done, lambda: self.phase("measuring", 0, 0))
 
-    def _prepare(self, done: Conducted) -> None:
+    @property
+    def publishes_at_place(self) -> bool:
+        """Whether the place has workers that can write its input, a share each (QI2)."""
+        return parse_place(self.trial.place).nodes > 1
+
+    def _prepare(self, done: Conducted, process: JobProcess | None) -> None:
         """Publish the inputs that no earlier trial has left in the log, and leave them to the trials after."""
         for name, where in done.inputs.items():
             found = self.lab.prepared.get(self.events[name])
             if found is not None and found.topic == where.topic:
                 done.publishers[name] = found.result
                 done.reused_inputs.append(name)
+            elif process is not None:
+                self.publishers.start_at_place(name, where.topic, self.load, process)
+                self.wait_until_published("preparing", process)
             else:
                 self.publishers.start(name, where.topic, self.load)
-        self.wait_until_published("preparing")
+        self.wait_until_published("preparing", process)
         self._note_published(done)
         if self.lab.prepared.enabled:
             for name, where in done.inputs.items():
@@ -147,10 +157,10 @@ class Conductor:
                     self.topics.remove(where.topic)
                     self.lab.prepared.keep(self.events[name], PreparedInput(where.topic, done.publishers[name]))
 
-    def wait_until_published(self, phase: str) -> None:
-        """Return when the publishers have ended."""
+    def wait_until_published(self, phase: str, process: JobProcess | None = None) -> None:
+        """Return when the publishers have ended; `process` is where they publish, if it is not one of their own."""
         while not self.publishers.all_ended():
-            self._look(None, None)
+            self._look(process, None)
             self._show_published(phase)
 
     def _note_published(self, done: Conducted) -> None:

@@ -8,12 +8,14 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import psutil
 
 from streamgauge.engines.execution import ExecutableEngine, Offsets
+from streamgauge.load.specification import PublisherSpec
 from streamgauge.model import EngineError, UserError
 from streamgauge.model.errors import EXIT_USER
 from streamgauge.model.job import Job
@@ -179,6 +181,13 @@ class JobProcess:
     def characterize(self, job: Job) -> JobHandle:
         """Let the process run the cuts of a job's application; the handle has stopped when the last sample is told."""
         return self._give("characterize", job)
+
+    def publish(self, shares: list[PublisherSpec], status_path: Path) -> StatusReader:
+        """Let the process publish shares of an input; the status tells `published` or `failed`."""
+        path = status_path.with_suffix(".shares.json")
+        path.write_text(json.dumps({"shares": [asdict(each) for each in shares], "status_path": str(status_path)}))
+        self._say(f"publish {path}")
+        return StatusReader(status_path)
 
     def _give(self, verb: str, job: Job) -> JobHandle:
         self.jobs += 1

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from streamgauge.lab.environment import Laboratory
 from streamgauge.lab.inputs import InputEvents
+from streamgauge.lab.job_process import JobProcess, StatusReader
 from streamgauge.lab.publishing import check_published
-from streamgauge.load.process import PublisherProcess
+from streamgauge.load.process import PublisherProcess, progress_in
 from streamgauge.load.specification import PublisherResult, PublisherSpec
 from streamgauge.model import Load, LogError, Trial
 from streamgauge.watch.sampler import Sampler
@@ -50,6 +51,43 @@ class Publication:
             each.stop()
 
 
+class PlacePublication:
+    """The publishers of one input inside the trial's own place."""
+
+    def __init__(self, shares: list[PublisherSpec], status: StatusReader) -> None:
+        self.pids: list[int] = []
+        self._shares, self._status = shares, status
+        self._results: list[PublisherResult] | None = None
+        self._failure: str | None = None
+
+    def ended(self) -> bool:
+        """Whether the place has told how it went."""
+        for said in self._status.new():
+            if said["what"] == "published":
+                self._results = [PublisherResult.from_dict(each) for each in said["results"]]
+            elif said["what"] == "failed":
+                self._failure = str(said["cause"])
+        return self._results is not None or self._failure is not None
+
+    def failure(self) -> str | None:
+        """What went wrong, if anything did."""
+        told = [each.error for each in self._results or [] if each.error]
+        return self._failure or next(iter(told), None)
+
+    def progress(self) -> tuple[int, float]:
+        """Events published so far, as the publishers tell it in files of this machine."""
+        told = [progress_in(each.progress_path) for each in self._shares]
+        return sum(events for events, _ in told), min(elapsed_s for _, elapsed_s in told)
+
+    def result(self) -> PublisherResult:
+        """How the publishing went."""
+        assert self._results is not None
+        return PublisherResult.together(self._results)
+
+    def stop(self) -> None:
+        """They end with the job process."""
+
+
 class TrialPublishers:
     """One publication for each input that is being published."""
 
@@ -64,34 +102,48 @@ class TrialPublishers:
     ) -> None:
         self._lab, self._trial, self._events = lab, trial, events
         self._folder, self._sampler, self._warmup_s = folder, sampler, warmup_s
-        self._running: dict[str, Publication] = {}
+        self._running: dict[str, Publication | PlacePublication] = {}
         self._labels: list[str] = []
 
     def start(self, name: str, topic: str, load: Load) -> None:
         """Publish the trial's events of an input; flat out and many, by as many publishers as it has shares."""
         shares = self._events[name].shares if load.job_starts_at_s is None else 1
-        labels = [name if share == 0 else f"{name}-{share}" for share in range(shares)]
-        given = (name, topic, load, self._trial.events)
-        self._running[name] = Publication([self._start(*given, each, n, shares) for n, each in enumerate(labels)])
+        specs = self._specs(name, topic, load, self._trial.events, shares)
+        self._running[name] = Publication([self._start(each, label) for label, each in specs.items()])
         for pid in self._running[name].pids:
             self._sampler.add("publisher", pid)
-        self._labels += labels
+        self._labels += specs
+
+    def start_at_place(self, name: str, topic: str, load: Load, process: JobProcess) -> None:
+        """Publish the trial's events of an input from the workers of its place, a share of the partitions each."""
+        specs = self._specs(name, topic, load, self._trial.events, self._events[name].partitions)
+        shares = list(specs.values())
+        status = process.publish(shares, self._folder / f"publishing-{name}.jsonl")
+        self._running[name] = PlacePublication(shares, status)
 
     def start_cold(self, name: str, topic: str, load: Load, events: int) -> None:
         """Publish events for a pass whose outputs are thrown away."""
-        self._running[name] = Publication([self._start(name, topic, load, events, f"cold-{name}", 0, 1)])
+        specs = self._specs(name, topic, load, events, 1, "cold-")
+        self._running[name] = Publication([self._start(each, label) for label, each in specs.items()])
 
-    def _start(
-        self, name: str, topic: str, load: Load, events: int, label: str, share: int, shares: int
-    ) -> PublisherProcess:
+    def _specs(
+        self, name: str, topic: str, load: Load, events: int, shares: int, prefix: str = ""
+    ) -> dict[str, PublisherSpec]:
+        """Label → what its publisher is told."""
+        labels = [f"{prefix}{name}" + (f"-{share}" if share else "") for share in range(shares)]
+        return {label: self._spec(name, topic, load, events, label, (n, shares)) for n, label in enumerate(labels)}
+
+    def _spec(
+        self, name: str, topic: str, load: Load, events: int, label: str, share: tuple[int, int]
+    ) -> PublisherSpec:
         what = self._events[name]
-        spec = PublisherSpec(
+        return PublisherSpec(
             stream=what.reference,
             seed=what.seed,
             malformed=what.malformed,
             required=what.required,
-            share=share,
-            shares=shares,
+            share=share[0],
+            shares=share[1],
             load=load.spelling,
             start_index=0,
             events=events,
@@ -105,6 +157,8 @@ class TrialPublishers:
             lateness_path=str(self._lateness_path(label)),
             progress_path=str(self._folder / f"publishing-{label}.json"),
         )
+
+    def _start(self, spec: PublisherSpec, label: str) -> PublisherProcess:
         publisher = PublisherProcess.start(spec, self._folder / f"publisher-{label}.log")
         self._lab.guard.watch(publisher.pid)
         return publisher
@@ -155,6 +209,6 @@ class TrialPublishers:
             each.stop()
             self._release(each)
 
-    def _release(self, publication: Publication) -> None:
+    def _release(self, publication: Publication | PlacePublication) -> None:
         for pid in publication.pids:
             self._lab.guard.release(pid)

@@ -13,6 +13,17 @@ from streamgauge.model.errors import LogError
 _STOP_WAIT_S = 10.0
 
 
+def progress_in(path: str | None) -> tuple[int, float]:
+    """Events published and elapsed seconds as a publisher has told them in a file; nothing before the first time."""
+    if path is None:
+        return 0, 0.0
+    try:
+        told = json.loads(Path(path).read_text())
+    except FileNotFoundError:
+        return 0, 0.0
+    return int(told["published"]), float(told["elapsed_s"])
+
+
 class PublisherProcess:
     """One running publisher; `start` makes one."""
 
@@ -48,13 +59,7 @@ class PublisherProcess:
 
     def progress(self) -> tuple[int, float]:
         """Events published so far and the elapsed seconds, as told at most half a second ago."""
-        if self._spec.progress_path is None:
-            return 0, 0.0
-        try:
-            told = json.loads(Path(self._spec.progress_path).read_text())
-        except FileNotFoundError:
-            return 0, 0.0
-        return int(told["published"]), float(told["elapsed_s"])
+        return progress_in(self._spec.progress_path)
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait for the end and return the exit code; raises LogError when it takes longer than the time-out."""

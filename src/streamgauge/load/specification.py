@@ -67,11 +67,15 @@ class PublisherSpec:
     def read(cls, path: Path) -> PublisherSpec:
         """The specification that `write` wrote."""
         try:
-            values = json.loads(path.read_text())
-            stream = StreamReference.from_dict(values["stream"])
-            return cls(**{**values, "stream": stream, "required": tuple(values["required"])})
+            return cls.from_dict(json.loads(path.read_text()))
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise UserError(f"{path} is no specification of a publisher: {error}") from None
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> PublisherSpec:
+        """The specification whose members as plain JSON values these are."""
+        stream = StreamReference.from_dict(values["stream"])
+        return cls(**{**values, "stream": stream, "required": tuple(values["required"])})
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,11 @@ class PublisherResult:
     @classmethod
     def read(cls, path: Path) -> PublisherResult:
         """The result that `write` wrote."""
-        values = json.loads(path.read_text())
+        return cls.from_dict(json.loads(path.read_text()))
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> PublisherResult:
+        """The result whose members as plain JSON values these are."""
         return cls(**{**values, "partition_events": tuple(values["partition_events"])})
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from streamgauge.engines.spark.workers import use_this_python
 if TYPE_CHECKING:
     from streamgauge.engines.execution import RunningJob
     from streamgauge.engines.spark.engine import SparkEngine
+    from streamgauge.load.specification import PublisherResult, PublisherSpec
     from streamgauge.model import Application
     from streamgauge.model.job import Job
 
@@ -81,6 +82,12 @@ class SparkJobSession:
 
         _ship_by_value(application)
         return Characterizing(self._session, self._engine, application, job).samples()
+
+    def publish(self, shares: Sequence[PublisherSpec]) -> list[PublisherResult]:
+        """Publish the shares of an input from the place's Python workers."""
+        from streamgauge.engines.spark.publishing import publish_from
+
+        return publish_from(self._session, shares)
 
     def close(self) -> None:
         """Stop Spark."""

@@ -1,0 +1,27 @@
+"""A place is known by its spelling; what is none says how to write one."""
+
+from __future__ import annotations
+
+import pytest
+
+from streamgauge.model import UserError
+from streamgauge.places import parse_place
+from streamgauge.places.embedded_cluster import SLOTS_PER_WORKER
+
+
+def test_threads_of_this_machine() -> None:
+    assert parse_place("local").master == "local[32]"
+    few = parse_place("local[1]")
+    assert (few.master, few.slots, few.cores, few.nodes, few.embedded) == ("local[1]", 1, 1, 1, False)
+
+
+def test_workers_of_this_machine() -> None:
+    place = parse_place("cluster:3")
+    assert (place.nodes, place.slots, place.embedded) == (3, 3 * SLOTS_PER_WORKER, True)
+
+
+@pytest.mark.parametrize("spelling", ["", "local[0]", "cluster", "cluster:0", "cluster:17", "cluster:x", "Local"])
+def test_what_is_no_place_says_how_to_write_one(spelling: str) -> None:
+    with pytest.raises(UserError, match="is not a place") as refused:
+        parse_place(spelling)
+    assert "cluster:N" in refused.value.way_out
