@@ -1,4 +1,7 @@
-"""spark-adaptive on real Spark: many switches under load, chained segments, a burst, and a driver that is killed."""
+"""spark-adaptive on real Spark: many switches under load, chained segments, a burst.
+
+A driver that is killed within a switch needs somebody who starts it again: that test belongs to the supervisor's.
+"""
 
 from __future__ import annotations
 
@@ -57,6 +60,16 @@ def test_chained_segments_stay_exact_while_both_are_switched(broker: EmbeddedBro
     exact(record)
     assert record["between"] == ["split"]
     assert {each["segment"] for each in record["scheduler"]["carried_out"]} == {"split", "count"}
+
+
+def test_a_stage_with_a_watermark_of_its_own_behind_a_cut_is_not_given_another(
+    broker: EmbeddedBroker, tmp_path: Path
+) -> None:
+    settings = {**REQUEST.settings, "cuts": "join_campaign"}
+    request = replace(REQUEST, applications=("ad-analytics",), settings=settings, kafka=broker.bootstrap, out=tmp_path)
+    record, _ = conducted(request)
+    exact(record)
+    assert record["scheduler"]["switches"] >= 4
 
 
 def test_a_burst_is_answered_in_micro_batches_and_left_again(broker: EmbeddedBroker, tmp_path: Path) -> None:

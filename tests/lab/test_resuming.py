@@ -12,6 +12,7 @@ import pytest
 
 from streamgauge.lab import run as lab_run
 from streamgauge.lab.expansion import expand
+from streamgauge.lab.inputs import PreparedInputs
 from streamgauge.lab.planning import plan_run
 from streamgauge.lab.request import Plan, PlannedTrial, RunRequest
 from streamgauge.lab.resuming import left_of, stored_plan
@@ -34,6 +35,7 @@ class NoLaboratory:
         self.stop_at = 0
         self.stop_by: BaseException = KeyboardInterrupt()
         self.alive = True
+        self.prepared = PreparedInputs(lambda topics: None)
 
     @contextmanager
     def laboratory(self, name: str, *_: Any) -> Iterator[Any]:
