@@ -97,6 +97,24 @@ def test_a_micro_batch_tells_its_time_and_what_it_consumed(tmp_path: Path) -> No
     assert observer.observe().segments["count"].batches == ()
 
 
+def test_the_first_look_says_where_a_segment_begins(tmp_path: Path) -> None:
+    log: Any = FakeLog(a={0: 100, 1: 50}, out={0: 0})
+    fresh = live(tmp_path, "fresh", (ReadTopic("a", 4),), "out")
+    resumed = live(tmp_path, "resumed", (ReadTopic("a"),), "out")
+    late = live(tmp_path, "late", (ReadTopic("a"),), "out")
+    late.earliest = False
+    folder = tmp_path / "resumed"
+    plan_batch(folder, 3, a=70)
+    (folder / "offsets" / "3").write_text((folder / "offsets" / "3").read_text().replace('"in"', '"a"'))
+    commit_batch(folder, 3)
+    observer = Observer(log, [fresh, resumed, late], 10.0)
+    seen = observer.observe().segments
+    assert seen["fresh"].consumed == {4: 0, 5: 0}
+    assert seen["resumed"].consumed == {0: 70, 1: 0}
+    assert seen["late"].consumed is None
+    assert all(each.consumed is None for each in observer.observe().segments.values())
+
+
 def test_an_origin_is_a_position_in_the_topic_between() -> None:
     passage = Passage()
     assert passage.translated([record(1500, 0, 1600)]) == ()

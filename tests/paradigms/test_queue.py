@@ -114,3 +114,9 @@ def test_a_dense_output_gives_the_queue_exactly(ticks: list[tuple[int, int]]) ->
         seen = queue.look(START_S + number, {0: arrived}, tail, outputs=done)
         assert seen.length == arrived - done
         assert (seen.age_s > 0) == (arrived > done)
+
+
+def test_what_lies_in_the_input_before_the_first_look_waits_if_the_engine_says_where_it_begins() -> None:
+    told, untold = QueueEstimator(), QueueEstimator()
+    assert told.look(10.0, {0: 1_000, 1: 500}, consumed={0: 100, 1: 0}).length == 1_400
+    assert untold.look(10.0, {0: 1_000, 1: 500}).length == 0

@@ -162,6 +162,7 @@ class AdaptiveQuery:
             output=output,
             paradigm=plan.pinned or Paradigm.DATA_STREAM,
             pinned=plan.pinned,
+            earliest=before is not None or self._source.get("startingOffsets") == "earliest",
         )
 
     def _writer(

@@ -88,6 +88,9 @@ class QueueEstimator:
     ) -> QueueSeen:
         """The queue at that moment (seconds since the epoch); `outputs` is the end of the output topic, if known."""
         passed_s = at_s - self._times[-1] if self._times else 0.0
+        if not self._times:
+            # What lay in the input before the first look waits too, if the engine says where it begins.
+            self._positions = {**(consumed or {}), **self._positions}
         self._remember(at_s, dict(ends))
         for origin in tail:
             self._move(origin.partition, origin.offset + 1)

@@ -82,6 +82,8 @@ class LiveSegment:
     """The topic that it writes, where it is a topic with origins."""
     paradigm: Paradigm = Paradigm.DATA_STREAM
     pinned: Paradigm | None = None
+    earliest: bool = True
+    """Whether its first query begins with what lies in its input already."""
     handle: StreamingQuery | None = None
     changing: bool = False
     """From the order on."""

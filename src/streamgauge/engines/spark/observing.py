@@ -79,6 +79,7 @@ class Observer:
         self._partitions = {topic: cluster.partitions(topic) for topic in sorted(topics)}
         self._tails = {s.output: Tail(cluster, s.output) for s in segments if s.output is not None}
         self._passages = {each.topic: Passage() for s in segments for each in s.reads if each.between}
+        self._begun: set[str] = set()
         self._progress: dict[str, list[dict[str, Any]]] = {segment.name: [] for segment in segments}
 
     def observe(self) -> Observation:
@@ -133,7 +134,7 @@ class Observer:
             ends={each.first_partition + p: e for each in segment.reads for p, e in ends[each.topic].items()},
             tail=self._origins(segment, tail),
             outputs=None if segment.output is None else sum(ends[segment.output].values()),
-            consumed=ends_of(new[-1], segment.reads) or None if new else None,
+            consumed=self._consumed(segment, new, ends),
             batches=() if flowing else tuple(map(batch_seen, new)),
             switching=switching,
             warm=warm,
@@ -141,6 +142,25 @@ class Observer:
             to_boundary_s=to_boundary_s,
             in_batch=in_batch,
         )
+
+    def _consumed(
+        self, segment: LiveSegment, new: Sequence[Mapping[str, Any]], ends: Mapping[str, Mapping[int, int]]
+    ) -> dict[int, int] | None:
+        """What a batch has just told or, at the first look, where the segment begins."""
+        first = segment.name not in self._begun
+        self._begun.add(segment.name)
+        if new:
+            return ends_of(new[-1], segment.reads) or None
+        if not first:
+            return None
+        done = {} if segment.folder is None else committed_offsets(segment.folder)
+        if not done and not segment.earliest:
+            return None
+        return {
+            each.first_partition + partition: done.get(each.topic, {}).get(partition, 0)
+            for each in segment.reads
+            for partition in ends[each.topic]
+        }
 
     def _origins(self, segment: LiveSegment, tail: Sequence[TailRecord]) -> tuple[OriginSeen, ...]:
         between = [each for each in segment.reads if each.between]
