@@ -34,9 +34,10 @@ test: setup ## lint, types, import rules and tests
 bench: setup ## print the figures against bare scripts and Kafka's own tools
 	$(BIN)/python bench/run.py
 
-docs: setup ## write the generated pages again: the command line, and a page per application
+docs: setup ## write the generated pages again: the command line, a page per application, a picture
 	$(BIN)/python -m streamgauge.cli.reference > docs/cli.md
 	$(BIN)/python -m streamgauge.report.application_pages docs/applications
+	$(BIN)/python -m streamgauge.report.adaptive_picture > docs/adaptive.svg
 
 lock: setup ## pin newer versions: requirements.lock and the lock of the jars
 	@printf 'hatchling\neditables\n' | $(UV) pip compile pyproject.toml - --group dev --upgrade --universal \

@@ -13,6 +13,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from bench.adaptive import adaptive
 from bench.applications import applications
 from bench.draining import draining
 from bench.faults import faults
@@ -31,6 +32,7 @@ MEASUREMENTS = {
     "scaling": scaling,
     "memory": memory,
     "faults": faults,
+    "adaptive": adaptive,
 }
 
 

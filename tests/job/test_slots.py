@@ -30,6 +30,15 @@ class Running:
     def new_progress(self) -> list[dict[str, Any]]:
         return []
 
+    def new_decisions(self) -> list[dict[str, Any]]:
+        return []
+
+    def keeps(self) -> dict[str, str]:
+        return {}
+
+    def left_behind(self) -> dict[str, Any]:
+        return {}
+
     def failure(self) -> str | None:
         return self.problem
 

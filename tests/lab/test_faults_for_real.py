@@ -11,6 +11,7 @@ import pytest
 from streamgauge.lab.checkpoint_folder import IN_MEMORY, MEMORY
 from streamgauge.lab.request import RunRequest
 from streamgauge.lab.run import conduct_run
+from streamgauge.report.fault_words import story
 from tests.lab.listening import Remembering
 
 REQUEST = RunRequest(
@@ -29,6 +30,7 @@ def conducted(out: Path, *faults: str, **changes: Any) -> dict[str, Any]:
 
 
 ENGINES = ["spark-microbatch", "spark-realtime"]
+ADAPTIVE = "spark-adaptive"
 CLUSTER = {"place": "cluster:3", "for_s": 30, "timeout_s": 240, "failure_timeout_s": 10.0}
 
 
@@ -82,7 +84,7 @@ def test_a_cluster_that_was_broken_is_nobody_elses(tmp_path: Path) -> None:
     assert listener.notes.count("starting a Spark cluster of 2 workers") == 2
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", [*ENGINES, ADAPTIVE])
 def test_a_driver_that_is_killed_comes_back_and_loses_nothing(tmp_path: Path, engine: str) -> None:
     record = conducted(tmp_path, "kill driver at 8s", engines=(engine,))
     (fault,) = record["faults"]
@@ -104,6 +106,34 @@ def test_a_checkpoint_in_memory_outlives_the_driver_and_not_the_trial(tmp_path: 
     verdict = record["verdict"]
     assert verdict["correct"] and verdict["restarts"] == 1, record["recovery"]["notices"]
     assert not [left for left in set(IN_MEMORY.iterdir()) - before if left.name.startswith("streamgauge-")]
+
+
+def test_a_driver_that_is_killed_in_the_middle_of_a_switch_goes_on_from_its_checkpoints(tmp_path: Path) -> None:
+    """Two segments that are switched without a rest: for most of the time one of them is between two queries."""
+    settings = {"cuts": "split", "rehearse": "1ms", "batch-duration": "2s", "standby": "off"}
+    kills = [f"kill driver at {at}s" for at in (10, 35, 60)]
+    record = conducted(tmp_path, *kills, engines=(ADAPTIVE,), settings=settings, for_s=80, timeout_s=300)
+    struck_s = [fault["at_ms"] / 1000 for fault in record["faults"] if fault["problem"] is None]
+    verdict, scheduler = record["verdict"], record["scheduler"]
+    assert len(struck_s) == verdict["restarts"] == 3, record["recovery"]["notices"]
+    assert verdict["correct"], verdict
+    assert [verdict[name] for name in ("lost", "wrong", "unexpected", "out_of_order")] == [0, 0, 0, 0]
+    assert scheduler["broken_off"], "no kill fell into a switch: nothing was shown"
+    for each in scheduler["broken_off"]:
+        assert any(0 <= at_s - each["stopped_s"] < 60 for at_s in struck_s)
+    done = [(each["stopped_s"], each["reading_s"]) for each in scheduler["carried_out"]]
+    for before_s, after_s in zip([0.0, *struck_s], [*struck_s, float("inf")], strict=True):
+        assert any(before_s < stopped_s <= reading_s < after_s for stopped_s, reading_s in done), (before_s, after_s)
+    assert scheduler["switches"] == len(done)
+    assert any("was broken off" in line for line in story(record))
+
+
+def test_an_executor_that_is_killed_ends_the_segments_and_the_supervisor_brings_them_back(tmp_path: Path) -> None:
+    record = conducted(tmp_path, "kill executor at 10s", engines=(ADAPTIVE,), **CLUSTER)
+    assert record["faults"][0]["problem"] is None
+    assert record["verdict"]["correct"] and record["verdict"]["restarts"] == 1, record["recovery"]["notices"]
+    assert "the job process died" not in str(record["recovery"]["notices"])
+    assert 0 < record["recovery"]["output_gap_s"] <= 8
 
 
 def test_a_driver_that_is_not_restarted_stays_down_and_the_verdict_says_what_is_lost(tmp_path: Path) -> None:

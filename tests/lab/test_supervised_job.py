@@ -108,16 +108,23 @@ def test_a_query_that_ended_is_started_again_in_its_process_from_its_checkpoint(
     assert first.checkpoint == second.checkpoint and first.status_path != second.status_path
     assert job.alive()
     assert [each["batchId"] for each in job.progress] == [1, 2]
+    assert [attempt.job for attempt in job.attempts] == process.jobs
     assert job.consumed(lambda topic: {0: 40}) and not job.consumed(lambda topic: {0: 41})
 
 
+def decided(words: str) -> dict[str, Any]:
+    return {"what": "decision", "decision": {"words": words}}
+
+
 def test_a_process_that_died_is_followed_by_another(make: Make) -> None:
-    other = FakeProcess([STARTED])
-    job, process = make([STARTED], other=other)
+    other = FakeProcess([STARTED, decided("back")])
+    job, process = make([STARTED, decided("there")], other=other)
+    assert [each["words"] for each in job.decisions] == ["there"]
     process.running = False
     assert job.cause() == "the job process died: java.lang.OutOfMemoryError"
     job.restart()
     assert len(other.jobs) == 1 and job.alive()
+    assert [each["words"] for each in job.decisions] == ["there", "back"], "what was told stays in its place"
 
 
 def test_a_checkpoint_elsewhere_is_there_for_the_next_process_and_goes_with_the_trial(

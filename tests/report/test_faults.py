@@ -58,6 +58,13 @@ def test_what_was_kept_is_told_in_the_words_of_the_guarantee() -> None:
     assert any("rollback recovery: nothing lost" in line for line in story(broken()))
 
 
+def test_a_switch_that_was_broken_off_is_part_of_the_story() -> None:
+    assert not any("broken off" in line for line in story(broken()))
+    switch = {"segment": "count", "to": "data stream", "how": "replay", "stopped_s": (STARTED_MS + 9_800) / 1000}
+    told = story(broken(scheduler={"broken_off": [switch]}))
+    assert "the switch of count to data stream at 9.8 s was broken off" in told
+
+
 def test_the_page_has_the_recoveries_and_the_phases_and_the_story() -> None:
     shown = faults_section([broken(), broken("spark-realtime"), record("grep", "spark-realtime")], COLOURS)
     assert shown is not None

@@ -127,6 +127,9 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the trials with the expected time, and start nothing.")
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Also tell what spark-adaptive decides, while it runs.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run applications on engines under a load, or a suite of such trials: how fast were they, and were they right?"""
@@ -136,7 +139,7 @@ def run(
 
     names = tuple(applications or ())
     command = _command(context.obj or [], sink)
-    where = Plan((), kafka, kafka_config, out, keep, command)
+    where = Plan((), kafka, kafka_config, out, keep, command, verbose)
     if resume is not None:
         raise typer.Exit(_done(_resumed(context, where, resume, sink), dry_run, as_json))
     if _says_a_suite(names):
@@ -174,6 +177,7 @@ def run(
         timeout_s=parse_duration_s(timeout),
         thresholds=tuple(threshold or ()),
         command=command,
+        verbose=verbose,
     )
     request = _with_instances(request, instances, multiplier)
     raise typer.Exit(_done(_applications(request), dry_run, as_json))

@@ -69,7 +69,8 @@ class JobProcess:
             if job.stop_after:
                 application = application.stopped_after(job.stop_after)
             self._running = running = self._session.start(application, job)
-            self._job_status.say("started", starting_ms=running.starting_ms, reads=running.reads())
+            told = {"starting_ms": running.starting_ms, "reads": running.reads(), "keeps": running.keeps()}
+            self._job_status.say("started", **told)
         except Exception as error:
             self._failed(error)
 
@@ -129,6 +130,7 @@ class JobProcess:
         if committed != self._committed:
             self._committed = committed
             self._job_status.say("committed", offsets=committed)
+        self._tell_decisions()
         now = time.monotonic()
         if now >= self._next_progress_at:
             self._next_progress_at = now + PROGRESS_EVERY_S
@@ -137,6 +139,11 @@ class JobProcess:
             failure = self._running.failure()
             if failure:
                 self._failed(failure)
+
+    def _tell_decisions(self) -> None:
+        if self._running is not None and self._job_status is not None:
+            for decision in self._running.new_decisions():
+                self._job_status.say("decision", decision=decision)
 
     def _failed(self, error: BaseException | str) -> None:
         assert self._job_status is not None
@@ -154,7 +161,8 @@ class JobProcess:
             for progress in self._running.new_progress():
                 self._job_status.say("progress", progress=progress)
             self._running.stop()
-            self._job_status.say("stopped")
+            self._tell_decisions()
+            self._job_status.say("stopped", left=self._running.left_behind())
         self._end_job()
 
     def _end_job(self) -> None:

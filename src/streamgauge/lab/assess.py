@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -21,16 +23,18 @@ from streamgauge.load import parse_load
 from streamgauge.load.burst import BurstLoad
 from streamgauge.load.bursts import BurstsLoad
 from streamgauge.load.specification import PublisherResult
+from streamgauge.load.steps import StepsLoad
 from streamgauge.log.reading import ReadBack, read_append_times
-from streamgauge.measure.answering import Answer, answering
+from streamgauge.measure.answering import Answer, Answered, answering
 from streamgauge.measure.bursts import catching_up, inflation, scheduling_delay
 from streamgauge.measure.durability import measure_durability
 from streamgauge.measure.latency import Latencies, measure_latencies
 from streamgauge.measure.requirements import check_requirements
 from streamgauge.measure.resources import summarise_resources
+from streamgauge.measure.seconds import Floats, mean_of_seconds, seen_by_second, settling
 from streamgauge.measure.throughput import Throughput, measure_throughput
 from streamgauge.measure.validity import TrialFacts, Validity, assess
-from streamgauge.measure.window import largest_partition_share, measured_window
+from streamgauge.measure.window import Window, largest_partition_share, measured_window
 from streamgauge.model import Expected, Output, StreamgaugeError, Trial, UserError, Verdict, wanted
 from streamgauge.model.units import parse_duration_s
 from streamgauge.places import parse_place
@@ -82,6 +86,7 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         answers = [each.answer for each in read]
         with answering(connection, inputs, answers) as answered:
             latencies = measure_latencies(connection, answered, window)
+            by_second = _by_second(done, connection, answered, window)
             components = components_of(conductor, done, connection, answered, window)
         place = parse_place(trial.place)
         throughput = measure_throughput(
@@ -108,8 +113,10 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         ).as_dict(),
         "measured_events": window.events,
         "throughput": throughput.as_dict(),
-        "bursts": _bursts(trial, latencies, throughput),
+        "bursts": _bursts(trial, latencies, throughput, by_second),
+        "seconds": mean_of_seconds(by_second),
         "scheduling": _scheduling(trial, done, throughput),
+        "scheduler": done.scheduler,
         "publisher": _publisher_figures(done),
         "requirements": [r.as_dict() for r in _requirements(done, throughput, read_back)],
         "resources": resources,
@@ -188,8 +195,13 @@ def _judged(conductor: Conductor, done: Conducted, read: _Read, connection: Any,
         ordered=done.application.order != "free",
         undecodable=read.decoded.undecodable,
         spans=spans,
-        disturbed=spans is not None,
+        disturbed=spans is not None or switched(done),
     )
+
+
+def switched(done: Conducted) -> bool:
+    """Whether a query was stopped and another went on from its checkpoint: what it had not committed came again."""
+    return bool(done.scheduler.get("switches") or done.scheduler.get("broken_off"))
 
 
 def _expected(conductor: Conductor, done: Conducted, output: Output, events: Events) -> Expected:
@@ -235,8 +247,17 @@ def _validity(trial: Trial, done: Conducted, in_log: int, latencies: Latencies) 
     )
 
 
-def _bursts(trial: Trial, latencies: Latencies, throughput: Throughput) -> dict[str, Any]:
+def _by_second(
+    done: Conducted, connection: duckdb.DuckDBPyConnection, answered: Sequence[Answered], window: Window
+) -> Floats:
+    """The one-second medians of a paced trial; a preloaded one has no seconds of its load."""
+    return np.zeros(0) if done.load.job_starts_at_s is None else seen_by_second(connection, answered, window)
+
+
+def _bursts(trial: Trial, latencies: Latencies, throughput: Throughput, by_second: Floats) -> dict[str, Any]:
     load = parse_load(trial.load)
+    if isinstance(load, StepsLoad):
+        return settling(by_second, load.bursts_s())
     if isinstance(load, BurstLoad):
         return catching_up(throughput.table)
     if isinstance(load, BurstsLoad):
@@ -333,6 +354,7 @@ def _tables(done: Conducted, latencies: Latencies, throughput: Throughput) -> di
     }
     if latencies.samples is not None:
         tables["samples"] = latencies.samples
+    tables.update(done.left_tables)
     lateness = [pq.read_table(path) for path in done.lateness_paths if path.exists()]
     if lateness:
         tables["lateness"] = pa.concat_tables(lateness)

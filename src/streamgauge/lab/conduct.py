@@ -14,11 +14,13 @@ from streamgauge.lab.environment import Laboratory
 from streamgauge.lab.fault_drill import FaultDrill
 from streamgauge.lab.inputs import PreparedInput, input_events
 from streamgauge.lab.job_process import JobHandle, JobProcess
+from streamgauge.lab.left_by import left_by
 from streamgauge.lab.planning import publishing_load, resolved, slots_needed
 from streamgauge.lab.publishers import TrialPublishers
 from streamgauge.lab.request import PlannedTrial
 from streamgauge.lab.results import guarantee_of, results_of
 from streamgauge.lab.stored_tables import table_path, write_tables
+from streamgauge.lab.trial_topics import TrialTopics
 from streamgauge.load import parse_load
 from streamgauge.model import EngineError
 from streamgauge.model.job import DEAD_LETTERS, InputTopic, Job
@@ -48,14 +50,13 @@ class Conductor:
         self.prefix = f"streamgauge-{lab.run}-{number:03d}"
         self.folder = lab.folder / f"trial-{number:03d}"
         self.folder.mkdir()
-        self.application = resolved(self.trial.found_at, self.trial.stop_after)
         self.engine = get_engine(self.trial.engine)
         self.guarantee = guarantee_of(self.engine, self.trial.sink)
+        self.application = self.engine.cut(resolved(self.trial.found_at, self.trial.stop_after), self.trial.settings)
         self.load = publishing_load(self.trial.load, self.warmup_s)
         self.deadline = time.monotonic() + planned.timeout_s + self._schedule_s()
-        self.topics: list[str] = []
         self.results = results_of(lab.cluster, self.trial.sink)
-        self._places: list[str] = []
+        self.topics = TrialTopics(lab.cluster, self.results, self.prefix, self.trial.partitions)
         self.sampler = Sampler()
         self.events = input_events(self.trial, self.application)
         self.drill = FaultDrill(lab, self.trial, self.load, self.warmup_s, self.sampler, drained_s)
@@ -75,7 +76,7 @@ class Conductor:
         self.phase("preparing", 0, 0)
         done = self._prepared()
         if self.trial.dead_letters:
-            done.dead_letters = self._make_topic(DEAD_LETTERS)
+            done.dead_letters = self.topics.make(DEAD_LETTERS)
         if self.lab.broker is not None:
             self.sampler.add("broker", self.lab.broker.pid)
         self.sampler.start()
@@ -103,10 +104,7 @@ class Conductor:
 
     def clean_up(self) -> None:
         """Delete the trial's topics, and its results where they lie elsewhere."""
-        self.lab.cluster.delete_topics(self.topics)
-        self.results.drop(self._places)
-        self.topics.clear()
-        self._places.clear()
+        self.topics.clean_up(killed=self.drill.active)
 
     def _conduct_preloaded(self, done: Conducted) -> None:
         process = self._process(done) if self.publishes_at_place else None
@@ -141,8 +139,7 @@ class Conductor:
         self._note_published(done)
         if self.lab.prepared.enabled and not self.drill.breaks_the_log:
             for name, where in done.inputs.items():
-                if where.topic in self.topics:
-                    self.topics.remove(where.topic)
+                if self.topics.hand_on(where.topic):
                     self.lab.prepared.keep(self.events[name], PreparedInput(where.topic, done.publishers[name]))
 
     def wait_until_published(self, phase: str, process: JobProcess | None = None) -> None:
@@ -241,7 +238,7 @@ class Conductor:
             self._look(process, handle)
             self.phase("warming up", 0, 0)
         self._stop_job(process, handle)
-        self._drop(outputs.values())
+        self.topics.drop(outputs.values())
 
     def _discarded_time(self, process: JobProcess) -> None:
         """The same job at the same load over other events for a fixed time: what a cold JVM says is not a figure."""
@@ -257,7 +254,7 @@ class Conductor:
             self.phase("warming up", 0, 0)
         self.publishers.forget()
         self._stop_job(process, handle)
-        self._drop([where.topic for where in inputs.values()] + list(outputs.values()))
+        self.topics.drop([where.topic for where in inputs.values()] + list(outputs.values()))
 
     def _run_job(self, process: JobProcess, *where: Any, **more: Any) -> JobHandle:
         handle = process.run(self._job(*where, **more))
@@ -273,7 +270,7 @@ class Conductor:
         settings: Mapping[str, str] | None = None,
         dead_letters: str | None = None,
     ) -> Job:
-        between = {cut: self._make_topic(f"{name}-between-{cut}") for cut in self.application.cuts}
+        between = {cut: self.topics.make(f"{name}-between-{cut}") for cut in self.application.cuts}
         options = self.lab.cluster.spark_options()
         return Job(
             application=self.trial.found_at,
@@ -325,6 +322,7 @@ class Conductor:
             done.ended_in_time = done.output_still_growing = silent_since is not None
         self._stop_job(process, handle)
         done.progress = handle.progress
+        done.scheduler, done.left_tables = left_by(handle.attempts, self.folder)
         done.end = {
             "rule": f"all input committed and the output silent for {SILENCE_S:g} s",
             "reached": done.ended_in_time and not done.output_still_growing,
@@ -352,7 +350,9 @@ class Conductor:
         if not self.drill.broker_away:
             self.lab.check_log()
         if handle is not None:
+            known = len(handle.decisions)
             handle.hear()
+            self._show_decisions(handle.decisions[known:])
             handle.raise_failure()
         if process is not None and process is not self.drill.job and not process.alive():
             raise EngineError(
@@ -367,11 +367,16 @@ class Conductor:
                 "Give a longer --timeout, fewer events or a lower rate",
             )
 
+    def _show_decisions(self, decisions: list[dict[str, Any]]) -> None:
+        if self.lab.verbose:
+            for decision in decisions:
+                self.lab.note(f"{self.trial.title}: {decision['words']}")
+
     def _make_inputs(self, label: str = "") -> dict[str, InputTopic]:
         inputs: dict[str, InputTopic] = {}
         for position, name in enumerate(self.application.inputs):
             found = self.lab.prepared.get(self.events[name]) if not label and self._may_be_prepared else None
-            topic = found.topic if found is not None else self._make_topic(f"{label}in-{name}")
+            topic = found.topic if found is not None else self.topics.make(f"{label}in-{name}")
             inputs[name] = InputTopic(topic, position * self.trial.partitions)
         return inputs
 
@@ -381,29 +386,7 @@ class Conductor:
         return self.load.job_starts_at_s is None and not self.drill.breaks_the_log
 
     def _make_topics(self, label: str) -> dict[str, str]:
-        return {o.stage: self._make_place(f"{label}-{o.stage}") for o in self.application.leaf_outputs()}
-
-    def _make_place(self, label: str) -> str:
-        name = self._named(label)
-        self._places.append(name)
-        self.results.make(name, self.trial.partitions)
-        return name
-
-    def _make_topic(self, label: str) -> str:
-        name = self._named(label)
-        self.topics.append(name)
-        self.lab.cluster.create_topic(name, self.trial.partitions)
-        return name
-
-    def _named(self, label: str) -> str:
-        return f"{self.prefix}-{label.replace('_', '-')}"
-
-    def _drop(self, names: Any) -> None:
-        gone = set(names)
-        self.lab.cluster.delete_topics([t for t in self.topics if t in gone])
-        self.results.drop([p for p in self._places if p in gone])
-        self.topics = [t for t in self.topics if t not in gone]
-        self._places = [p for p in self._places if p not in gone]
+        return {o.stage: self.topics.make_place(f"{label}-{o.stage}") for o in self.application.leaf_outputs()}
 
 
 class _TrialTimeoutError(EngineError):

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from streamgauge.lab.fault_drill import Endured
 from streamgauge.load.specification import PublisherResult
 from streamgauge.model import Application, Load
@@ -38,3 +40,7 @@ class Conducted:
     engine_facts: dict[str, Any] = field(default_factory=dict)
     end: dict[str, Any] = field(default_factory=dict)
     endured: Endured = field(default_factory=Endured)
+    scheduler: dict[str, Any] = field(default_factory=dict)
+    """What an engine that decides by itself did."""
+    left_tables: dict[str, pa.Table | Path] = field(default_factory=dict)
+    """What it saw and why it decided so."""

@@ -27,10 +27,17 @@ class Laboratory:
     """A context in which trials can be conducted; leaving it leaves no process, topic or folder behind."""
 
     def __init__(
-        self, run: str, note: Callable[[str], None], kafka: str | None = None, kafka_config: Path | None = None
+        self,
+        run: str,
+        note: Callable[[str], None],
+        kafka: str | None = None,
+        kafka_config: Path | None = None,
+        verbose: bool = False,
     ) -> None:
         self.run = run
-        self._note = note
+        self.verbose = verbose
+        """Whether what an engine decides is told while it runs."""
+        self.note = note
         self._kafka = kafka
         self._stack = contextlib.ExitStack()
         self._processes: dict[tuple[Any, ...], JobProcess] = {}
@@ -52,9 +59,9 @@ class Laboratory:
     def _open(self) -> None:
         lacking = [jar for group in ("broker", "spark") for jar in missing_jars(group)]
         if lacking:
-            self._note(f"fetching {len(lacking)} jars, once")
+            self.note(f"fetching {len(lacking)} jars, once")
         for name in sweep():
-            self._note(f"removed what an earlier command left behind: {name}")
+            self.note(f"removed what an earlier command left behind: {name}")
         folder = WorkFolder.create(self.run)
         self._stack.callback(folder.close)
         self.folder: Path = folder.path
@@ -65,7 +72,7 @@ class Laboratory:
             self.cluster = Cluster(self._kafka, self.configuration.settings, replication)
             self.cluster.check()
         else:
-            self._note("starting Kafka")
+            self.note("starting Kafka")
             self.broker = EmbeddedBroker(self.folder / "broker", self.guard)
             self._stack.callback(self.broker.stop)
             self.broker.start()
@@ -127,7 +134,7 @@ class Laboratory:
         wanted = (place.nodes, failure_timeout_s)
         if self.workers is None or (self.workers.workers, self.workers.failure_timeout_s) != wanted:
             self.end_workers()
-            self._note(f"starting a Spark cluster of {place.nodes} worker{'' if place.nodes == 1 else 's'}")
+            self.note(f"starting a Spark cluster of {place.nodes} worker{'' if place.nodes == 1 else 's'}")
             folder = self.folder / f"cluster-{self._started}"
             self.workers = EmbeddedCluster(place.nodes, folder, self.guard, failure_timeout_s)
             self.workers.start()

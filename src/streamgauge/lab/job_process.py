@@ -20,6 +20,7 @@ from streamgauge.load.specification import PublisherSpec
 from streamgauge.model import EngineError, UserError
 from streamgauge.model.errors import EXIT_USER
 from streamgauge.model.job import Job
+from streamgauge.paradigms.keeping import KeptFiles
 from streamgauge.provision.guard import Guard
 from streamgauge.provision.java import find_java
 from streamgauge.provision.processes import end_process, start_child
@@ -59,6 +60,9 @@ class JobHandle:
         self.committed: dict[str, Offsets] = {}
         self.progress: list[dict[str, Any]] = []
         self.samples: list[dict[str, Any]] = []
+        self.decisions: list[dict[str, Any]] = []
+        self.left: dict[str, Any] = {}
+        """What is known of the stopped job beside its outputs."""
         self.stopped = False
         self.failure: dict[str, Any] | None = None
 
@@ -77,10 +81,22 @@ class JobHandle:
                     self.progress.append(said["progress"])
                 case "sample":
                     self.samples.append(said["sample"])
+                case "decision":
+                    self.decisions.append(said["decision"])
                 case "stopped":
-                    self.stopped = True
+                    self.stopped, self.left = True, said.get("left") or {}
                 case "failed":
                     self.failure = said
+
+    @property
+    def attempts(self) -> list[JobHandle]:
+        """Itself: a job that is supervised may have several."""
+        return [self]
+
+    @property
+    def keeps(self) -> KeptFiles:
+        """Where it keeps what it saw, decided and did by itself."""
+        return KeptFiles.from_dict((self.started or {}).get("keeps") or {})
 
     def raise_failure(self) -> None:
         """Raise what made the job fail, if it did."""

@@ -25,6 +25,8 @@ from streamgauge.log.result_store import open_store
 from streamgauge.measure.thresholds import parse_threshold
 from streamgauge.model import Application, Gap, Load, Trial, UserError, unknown
 from streamgauge.places import parse_place
+from streamgauge.store import RunStore
+from streamgauge.store.calibrations import CALIBRATION
 from streamgauge.streams.reference import check_key_skew, parse_key_skew
 
 DEFAULT_PARTITIONS = 2
@@ -44,6 +46,7 @@ def plan_run(request: RunRequest) -> Plan:
         out=request.out,
         keep=request.keep,
         command=request.command,
+        verbose=request.verbose,
     )
 
 
@@ -63,7 +66,7 @@ def plan_trials(request: RunRequest) -> list[PlannedTrial]:
     parameters = _shared_out(
         request.parameters, {n: a.parameters for n, a in applications.items()}, "parameter of any named application"
     )
-    settings = _settings_per_engine(request.settings, engines)
+    settings = _settings_per_engine(_located(request.settings, request.out), engines)
     faults = canonical(request.faults)
     trials = [
         Trial(
@@ -253,6 +256,19 @@ def _shared_out(given: Mapping[str, str], known: Mapping[str, Iterable[str]], ki
         if name not in everybody:
             raise unknown(kind, name, everybody)
     return {owner: {k: v for k, v in given.items() if k in set(names)} for owner, names in known.items()}
+
+
+def _located(given: Mapping[str, str], runs: Path) -> dict[str, str]:
+    """The settings, with the calibration that a run's name or a file means as the file itself."""
+    if not given.get("calibration"):
+        return dict(given)
+    file = Path(given["calibration"])
+    found = file if file.is_file() else RunStore(runs).open(given["calibration"]).folder / f"{CALIBRATION}.json"
+    if not found.is_file():
+        raise UserError(
+            f"the run '{given['calibration']}' holds no calibration", "streamgauge calibrate APPLICATION makes one"
+        )
+    return {**given, "calibration": str(found.absolute())}
 
 
 def _settings_per_engine(

@@ -54,6 +54,8 @@ class RunRequest:
     """Longest time that one trial may take beyond the time in which its events are due."""
     thresholds: tuple[str, ...] = ()
     command: str = ""
+    verbose: bool = False
+    """Whether what an engine decides is told while a trial runs."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ class Plan:
     out: Path = Path("runs")
     keep: bool = False
     command: str = ""
+    verbose: bool = False
+    """Whether what an engine decides is told while a trial runs."""
     suite: Mapping[str, Any] | None = None
     """What is stored of the suite that the plan was made of."""
 

@@ -117,7 +117,7 @@ def laboratory_of(plan: Plan, writer: RunWriter, listener: Listener) -> Iterator
     name = f"{writer.id}-{len(resumed) + 1}" if resumed else writer.id
     status = "failed"
     try:
-        with Laboratory(name, listener.note, plan.kafka, plan.kafka_config) as lab:
+        with Laboratory(name, listener.note, plan.kafka, plan.kafka_config, plan.verbose) as lab:
             writer.describe(log=lab.describe_log())
             yield lab
         status = "complete" if writer.trials_stored >= writer.run["trials"] else "failed"
@@ -185,7 +185,7 @@ def conduct_trial(
         done = conductor.conduct()
         assessed = assess_trial(conductor, done, conductor.phase)
         application = chosen_application(trial)
-        how = {"variants": engine.variants(application, trial.settings), "between": list(application.cuts)}
+        how = {"variants": engine.variants(application, trial.settings), "between": list(conductor.application.cuts)}
         record = trial_record(trial, status="done", **facts, **how, **assessed.figures)
         record["thresholds"] = _check_thresholds(planned.thresholds, record)
         writer.add_trial(record, {**assessed.tables, "progress": _progress_file(conductor, assessed)})

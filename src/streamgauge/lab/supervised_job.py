@@ -33,10 +33,9 @@ class SupervisedJob:
     ) -> None:
         self.process, self._handle, self._cluster, self._start_process = process, handle, cluster, start_process
         self.started = handle.started
-        self._progress: list[dict[str, Any]] = []
+        self._earlier: list[JobHandle] = []
         self._program = fingerprint(handle.job)
         self._slots_needed = slots_needed
-        self._attempts = 0
         self._given = True
         """Whether the process has the job: one that was started for it gets it when there are slots."""
         self._supervisor = Supervisor(
@@ -91,9 +90,19 @@ class SupervisedJob:
         return self._handle.failure if self.down else None
 
     @property
+    def attempts(self) -> list[JobHandle]:
+        """Every job that was started, in order."""
+        return [*self._earlier, self._handle]
+
+    @property
     def progress(self) -> list[dict[str, Any]]:
         """Engine progress of all jobs."""
-        return [*self._progress, *self._handle.progress]
+        return [each for attempt in self.attempts for each in attempt.progress]
+
+    @property
+    def decisions(self) -> list[dict[str, Any]]:
+        """What all jobs decided by themselves."""
+        return [each for attempt in self.attempts for each in attempt.decisions]
 
     def last_words(self) -> str:
         """What the process of the job that ran last wrote."""
@@ -135,11 +144,10 @@ class SupervisedJob:
         if not self.slots_free():
             slots = self.process.slots()
             raise NoSlotsError(f"the job needs {self._slots_needed} task slots and there are {slots:.0f}")
-        self._progress += self._handle.progress
-        self._attempts += 1
+        self._earlier.append(self._handle)
         path = Path(self._handle.job.status_path)
         # Of every attempt its own: what an earlier one said would be heard again.
-        again = path.with_name(f"{path.name.split('.')[0]}.{self._attempts}.jsonl")
+        again = path.with_name(f"{path.name.split('.')[0]}.{len(self._earlier)}.jsonl")
         self._handle = handle = self.process.run(replace(self._handle.job, status_path=str(again)))
         self._given = True
         deadline = time.monotonic() + START_S

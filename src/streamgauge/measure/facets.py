@@ -18,6 +18,7 @@ LOAD_WORDS = {
     "bursts": "bursty",
     "burst": "burst at start-up",
     "ramp": "ramp",
+    "steps": "single bursts",
     "trace": "trace",
 }
 """Kind of load → what it is called on a suite's page."""

@@ -97,6 +97,8 @@ def _bursts() -> list[Figure]:
         ),
         *(Figure(n, ("bursts", f"{n}_s"), "s", resolution=1.0) for n in ("inflated_mean", "inflated_max")),
         Figure("burst_p50", ("bursts", "peak_p50_ms"), "ms", resolution=1.0),
+        *(Figure(n, ("bursts", f"{n}_s"), "s", resolution=1.0) for n in ("settled_mean", "settled_max")),
+        Figure("seconds_p50", ("seconds", "mean_p50_ms"), "ms"),
         Figure("largest_partition", ("log", "largest_partition_share"), "%", better=None),
         Figure("scheduling_delay", ("scheduling", "delay_mean_ms"), "ms", resolution=1.0),
     ]
@@ -145,12 +147,20 @@ def _recoveries() -> list[Figure]:
     ]
 
 
+def _scheduler() -> list[Figure]:
+    return [
+        Figure("switches", ("scheduler", "switches"), "count", better=None),
+        Figure("switch_gap", ("scheduler", "longest_gap_s"), "s"),
+    ]
+
+
 def _verdicts() -> list[Figure]:
     names = ("lost", "wrong", "unexpected", "duplicated", "out_of_order", "late", "rejected")
     return [Figure(name, ("verdict", name), "count", better=None) for name in names]
 
 
-_FAMILIES = (_latencies, _components, _throughputs, _bursts, _resources, _durability, _recoveries, _verdicts)
+_PERFORMANCE = (_latencies, _components, _throughputs, _bursts, _resources)
+_FAMILIES = (*_PERFORMANCE, _durability, _recoveries, _scheduler, _verdicts)
 FIGURES = {each.name: each for family in _FAMILIES for each in family()}
 """Every figure by its name, as thresholds, comparisons and histories spell it."""
 

@@ -76,13 +76,13 @@ def engine_colours(engines: Iterable[str]) -> dict[str, str]:
 
 def latency_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict[str, Any]:
     """Latency over time on a logarithmic axis."""
-    data = [_scatter(t, colours, _drawable(t.line.y), "%{customdata:,.0f} ms") for t in traces if not t.line.empty]
+    data = [_scatter(t, colours, drawable(t.line.y), "%{customdata:,.0f} ms") for t in traces if not t.line.empty]
     return framed(data, x="seconds since the first measured event", y="latency", y_axis=latency_axis(data))
 
 
 def distribution_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict[str, Any]:
     """Latency by percentile: every further nine has the same room."""
-    data = [_scatter(t, colours, _drawable(t.line.y), "%{customdata:,.0f} ms") for t in traces if not t.line.empty]
+    data = [_scatter(t, colours, drawable(t.line.y), "%{customdata:,.0f} ms") for t in traces if not t.line.empty]
     highest = max((float(t.line.x.max()) for t in traces if not t.line.empty), default=10)
     ticks = [(at, text) for at, text in NINES if at <= highest * 1.05]
     figure = framed(data, x="share of events answered within that latency", y="latency", y_axis=latency_axis(data))
@@ -303,7 +303,8 @@ def framed(data: list[dict[str, Any]], *, x: str, y: str, y_axis: dict[str, Any]
     return {"data": data, "layout": layout}
 
 
-def _drawable(latency_ms: Any) -> Any:
+def drawable(latency_ms: Any) -> Any:
+    """Latencies as they can be drawn on a logarithmic axis, which has no zero."""
     return np.maximum(latency_ms, SMALLEST_DRAWN_MS)
 
 

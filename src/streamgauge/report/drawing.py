@@ -22,6 +22,8 @@ class DrawnTrial:
 
     record: Record
     tables: Mapping[str, Any] = field(default_factory=dict)
+    decisions: str = ""
+    """The lines of its scheduler's decisions, where it had one."""
 
     @property
     def start_ms(self) -> float:

@@ -113,11 +113,18 @@ def spread(interval: Interval | None, unit: str = "", digits: int = 2) -> str:
     return f"{mean}{unit}" if interval.half is None else f"{mean} ± {interval.half:.{digits}f}{unit}"
 
 
+def broken_off_words(record: Record, switch: Mapping[str, Any]) -> str:
+    """A switch in the middle of which the job ended: 'the switch of count to data stream at 8.1 s was broken off'."""
+    at = seconds(since_start_s(record, switch["stopped_s"] * 1000))
+    return f"the switch of {switch['segment']} to {switch['to']} at {at} was broken off"
+
+
 def story(record: Record) -> list[str]:
     """A trial with faults in sentences, in the order of time."""
     lines = [injection_words(record, each) for each in record.get("faults") or ()]
     recovery = record.get("recovery") or {}
     lines += [f"after '{each['fault']}': {recovery_words(each)}" for each in recovery.get("each") or ()]
+    lines += [broken_off_words(record, each) for each in (record.get("scheduler") or {}).get("broken_off") or ()]
     restarts = (record.get("verdict") or {}).get("restarts") or 0
     if recovery:
         lines.append(f"{kept_words(record)}; {recovery['class']} recovery: {CLASSES[recovery['class']]}")

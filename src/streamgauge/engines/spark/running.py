@@ -110,6 +110,18 @@ class SparkRunningJob:
                     self._reported[query.name] = _batch(each)
         return found
 
+    def new_decisions(self) -> list[dict[str, Any]]:
+        """Nothing: this engine decides nothing by itself."""
+        return []
+
+    def keeps(self) -> dict[str, str]:
+        """Nothing."""
+        return {}
+
+    def left_behind(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
     def failure(self) -> str | None:
         """The reason why a query has ended by itself, or None."""
         for query, handle in self._started:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamgauge.engines.spark.running import SparkRunningJob
 from streamgauge.engines.spark.workers import use_this_python
 
 if TYPE_CHECKING:
+    from streamgauge.engines.execution import RunningJob
     from streamgauge.engines.spark.engine import SparkEngine
     from streamgauge.load.specification import PublisherResult, PublisherSpec
     from streamgauge.model import Application
@@ -77,10 +77,10 @@ class SparkJobSession:
         """
         return int(self._session.sparkContext.defaultParallelism) if self._tells_slots else None
 
-    def start(self, application: Application, job: Job) -> SparkRunningJob:
+    def start(self, application: Application, job: Job) -> RunningJob:
         """Compile the application to queries and start them."""
         _ship_by_value(application)
-        running = SparkRunningJob(self._session, self._engine, application, job)
+        running = self._engine.running(self._session, application, job)
         running.start()
         return running
 
