@@ -125,6 +125,7 @@ def spark(work_folder: Path, guard: Guard) -> Iterator[Any]:
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.adaptive.enabled", "false")
         .config("spark.python.sql.dataFrameDebugging.enabled", "false")
         .config("spark.local.dir", str(work_folder / "spark"))
         .config("spark.sql.warehouse.dir", str(work_folder / "warehouse"))

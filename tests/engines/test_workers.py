@@ -22,14 +22,17 @@ def test_a_python_worker_runs_with_this_interpreter(spark: Any) -> None:
     assert row["python"] == sys.executable
 
 
-def test_another_python_of_the_environment_is_not_taken_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("master", ["local[2]", "spark://127.0.0.1:7077"])
+def test_another_python_of_the_environment_is_not_taken_on_this_machine(
+    monkeypatch: pytest.MonkeyPatch, master: str
+) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", "another-python")
     monkeypatch.setenv("PYSPARK_DRIVER_PYTHON", "another-python")
-    use_this_python("local[2]")
+    use_this_python(master)
     assert os.environ["PYSPARK_PYTHON"] == os.environ["PYSPARK_DRIVER_PYTHON"] == sys.executable
 
 
 def test_a_cluster_keeps_the_python_that_its_user_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", "another-python")
-    use_this_python("spark://127.0.0.1:7077")
+    use_this_python("spark://far-away:7077")
     assert os.environ["PYSPARK_PYTHON"] == "another-python"

@@ -3,44 +3,51 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from streamgauge.lab.planning import plan_run
 from streamgauge.lab.request import RunRequest
-from streamgauge.lab.run import conduct_run
+from streamgauge.lab.run import conduct_plan
 from streamgauge.log.broker import EmbeddedBroker
 from tests.lab.listening import Remembering
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(300)]
 
 REQUEST = RunRequest(applications=("grep",), engines=("spark-microbatch",), warmup_s=0, timeout_s=120)
+UNEVEN = replace(REQUEST, applications=("spike-detection",), load="preloaded", events=8_000, partitions=4)
+REQUESTS = {
+    "burst": replace(REQUEST, load="burst:3000/s:4s:200/s", for_s=12),
+    "bursts": replace(REQUEST, load="bursts:200/s:1000:5s", for_s=13, settings={"trigger": "1s"}),
+    "even": replace(UNEVEN, key_skew="0"),
+    "skewed": replace(UNEVEN, key_skew="1.5"),
+}
 
 
-def conducted(request: RunRequest) -> dict[str, Any]:
+@pytest.fixture(scope="module")
+def records(broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """The record of each request, conducted in one run."""
+    out = tmp_path_factory.mktemp("runs")
+    plans = [plan_run(replace(each, kafka=broker.bootstrap, out=out)) for each in REQUESTS.values()]
     listener = Remembering()
-    conduct_run(request, listener)
-    (record,) = listener.records
-    assert record["status"] == "done", record["error"]
-    assert record["verdict"]["correct"], record["verdict"]
-    return record
+    conduct_plan(replace(plans[0], trials=tuple(trial for plan in plans for trial in plan.trials)), listener)
+    for record in listener.records:
+        assert record["status"] == "done", record["error"]
+        assert record["verdict"]["correct"], record["verdict"]
+    return dict(zip(REQUESTS, listener.records, strict=True))
 
 
-def test_a_burst_at_start_up_is_caught_up(broker: EmbeddedBroker, tmp_path: Path) -> None:
-    request = replace(REQUEST, load="burst:3000/s:4s:200/s", for_s=12, kafka=broker.bootstrap, out=tmp_path)
-    found = conducted(request)["bursts"]
+def test_a_burst_at_start_up_is_caught_up(records: dict[str, dict[str, Any]]) -> None:
+    found = records["burst"]["bursts"]
     # Some of the burst may be gone before the first whole second is counted.
     assert 9_000 <= found["waiting_events"] <= 14_000
     assert 1 <= found["catch_up_s"] <= 12
     assert found["burst_events_per_s"] <= found["peak_events_per_s"]
 
 
-def test_bursts_and_a_trigger_interval_have_their_figures(broker: EmbeddedBroker, tmp_path: Path) -> None:
-    request = replace(
-        REQUEST, load="bursts:200/s:1000:5s", for_s=13, settings={"trigger": "1s"}, kafka=broker.bootstrap, out=tmp_path
-    )
-    record = conducted(request)
+def test_bursts_and_a_trigger_interval_have_their_figures(records: dict[str, dict[str, Any]]) -> None:
+    record = records["bursts"]
     assert record["bursts"]["bursts"] == 2
     assert 0 <= record["bursts"]["inflated_mean_s"] <= record["bursts"]["inflated_max_s"] <= 5
     assert record["scheduling"]["batches"] >= 5
@@ -48,10 +55,6 @@ def test_bursts_and_a_trigger_interval_have_their_figures(broker: EmbeddedBroker
     assert record["throughput"]["outputs_per_s"] > 0
 
 
-def test_skewed_keys_load_one_partition_and_the_answer_stays_right(broker: EmbeddedBroker, tmp_path: Path) -> None:
-    request = replace(REQUEST, applications=("spike-detection",), load="preloaded", events=8_000, partitions=4)
-    shares = []
-    for skew in ("0", "1.5"):
-        record = conducted(replace(request, key_skew=skew, kafka=broker.bootstrap, out=tmp_path))
-        shares.append(record["log"]["largest_partition_share"])
-    assert shares[0] < 0.32 and shares[1] > 0.45
+def test_skewed_keys_load_one_partition_and_the_answer_stays_right(records: dict[str, dict[str, Any]]) -> None:
+    even, skewed = (records[name]["log"]["largest_partition_share"] for name in ("even", "skewed"))
+    assert even < 0.32 and skewed > 0.45

@@ -55,6 +55,6 @@ def test_the_input_is_written_once_and_read_by_both(records: list[dict[str, Any]
 def test_nothing_is_left(records: list[dict[str, Any]], cluster: Cluster) -> None:
     assert records
     assert not [name for name in cluster.topics() if name.startswith("streamgauge-")]
-    daemons = ("org.apache.spark.deploy", "CoarseGrainedExecutorBackend")
+    daemons = ("deploy.master.Master", "deploy.worker.Worker", "CoarseGrainedExecutorBackend")
     mine = [child for child in psutil.Process().children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
     assert not [child for child in mine if any(name in " ".join(child.cmdline()) for name in daemons)]

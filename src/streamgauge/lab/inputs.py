@@ -25,6 +25,7 @@ class InputEvents:
     partitions: int
     malformed: float
     required: tuple[str, ...]
+    """What a defect is aimed at, where events are spoiled."""
 
     @property
     def spoiling(self) -> Spoiling | None:
@@ -46,7 +47,7 @@ def input_events(trial: Trial, application: Application) -> dict[str, InputEvent
             events=trial.events,
             partitions=trial.partitions,
             malformed=trial.malformed,
-            required=application.required_of(name),
+            required=application.required_of(name) if trial.malformed else (),
         )
         for name in application.inputs
     }
