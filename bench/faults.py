@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from bench.listening import Quiet, check_right
 from bench.room import Figure, Room
 from streamgauge.lab.planning import plan_run
 from streamgauge.lab.request import Plan, RunRequest
@@ -25,25 +26,15 @@ OFTEN, NOT_ONCE = "2s", "45s"
 """How often a real-time query writes a checkpoint; the second is longer than the trial."""
 
 
-class Records:
+class Records(Quiet):
     """Keeps the record of every trial and says each as it comes; a wrong answer ends the benchmark."""
 
     def __init__(self) -> None:
         self.found: list[dict[str, Any]] = []
 
-    def planned(self, run: str, trials: list[Trial]) -> None:
-        """Nothing to show."""
-
-    def phase(self, *_: Any) -> None:
-        """Nothing to show."""
-
-    def note(self, text: str) -> None:
-        """Nothing to show."""
-
     def finished(self, number: int, trial: Trial, record: dict[str, Any]) -> None:
         """Keep the record."""
-        if record["status"] != "done" or not record["verdict"]["correct"]:
-            raise RuntimeError(f"{trial.title}: {record['error'] or record['verdict']}")
+        check_right(trial, record)
         self.found.append(record)
         what = "; ".join(trial.faults) or ", ".join(f"{k}={v}" for k, v in trial.settings.items()) or "no fault"
         print(f"  {what}: {record['throughput']['events_per_s']:,.0f}/s", flush=True)

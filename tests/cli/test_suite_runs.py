@@ -134,8 +134,8 @@ def test_what_is_left_of_a_run_is_shown(say: Say) -> None:
 def test_a_list_of_suites_has_titles_rows_trials_and_times(say: Say) -> None:
     rows = {row["name"]: row for row in json.loads(say("list", "suites", "--json").out)["suites"]}
     assert rows["streambench-performance"]["papers"] == ["SB1", "SB4", "SB8"]
-    for row in rows.values():
-        assert 0 < row["scales"]["quick"]["expected_s"] < 180
+    for name, row in rows.items():
+        assert 0 < row["scales"]["quick"]["expected_s"] < (600 if name == "dual-paradigm" else 180)
         assert row["scales"]["laptop"]["trials"] > row["scales"]["laptop"]["gaps"]
     said = say("list", "suites")
     assert said.code == 0
