@@ -44,6 +44,13 @@ def test_three_latencies_of_an_answer_per_event(connection) -> None:
     assert (found.event.n, found.output.n, found.due.n) == (2, 3, 1)
 
 
+def test_what_lay_in_the_log_before_the_job_arrives_with_its_start(connection) -> None:
+    events = events_of([(0, 0, 1000, None), (0, 1, 1700, None)])
+    outputs = outputs_of([(1510, 1000, 0, 0, "a"), (1730, 1700, 0, 1, "b")])
+    found = latencies(connection, events, [Answer(outputs, PER_EVENT)], arrived_ms=1500)
+    assert samples_of(found, "event") == samples_of(found, "output") == [(1000, 10), (1700, 30)]
+
+
 def test_the_warm_up_is_left_out_of_the_figures_but_its_median_is_kept(connection) -> None:
     events = events_of([(0, i, 1000 + i, None) for i in range(9)])
     outputs = outputs_of([(1000 + i + (100 if i < 6 else 7), 1000 + i, 0, i, "w") for i in range(9)])

@@ -85,7 +85,8 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         largest = largest_partition_share(connection)
         answers = [each.answer for each in read]
         with answering(connection, inputs, answers) as answered:
-            latencies = measure_latencies(connection, answered, window)
+            arrived_ms = done.job_started_ms if done.load.job_starts_at_s is None else 0
+            latencies = measure_latencies(connection, answered, window, arrived_ms=arrived_ms)
             by_second = _by_second(done, connection, answered, window)
             components = components_of(conductor, done, connection, answered, window)
         place = parse_place(trial.place)

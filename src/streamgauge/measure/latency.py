@@ -46,13 +46,19 @@ class Latencies:
 
 
 def measure_latencies(
-    connection: duckdb.DuckDBPyConnection, answered: Sequence[Answered], window: Window, max_samples: int = MAX_SAMPLES
+    connection: duckdb.DuckDBPyConnection,
+    answered: Sequence[Answered],
+    window: Window,
+    max_samples: int = MAX_SAMPLES,
+    *,
+    arrived_ms: int = 0,
 ) -> Latencies:
     """Latencies of all outputs together; an event counts once for each output and, in it, for each key it touches.
 
-    The samples are counted as they are made: they become rows only where all of them fit.
+    The samples are counted as they are made: they become rows only where all of them fit. What was appended before
+    `arrived_ms` arrives then: under a preloaded load, when the job starts, however long the log was filled before.
     """
-    samples = _samples_of(answered)
+    samples = _samples_of(answered, arrived_ms)
     raw = connection.sql(_counting(samples, window)).to_arrow_table()
     measured = raw.filter(pc.greater_equal(raw["phase"], 0))
     total = pc.sum(measured["count"]).as_py() or 0
@@ -75,20 +81,21 @@ def slot_seconds(window: Window) -> int:
     return max(1, -(-seconds // MOST_SLOTS))
 
 
-def _samples_of(answered: Sequence[Answered]) -> str:
+def _samples_of(answered: Sequence[Answered], arrived_ms: int) -> str:
     """SQL for (kind, index, at_ms, latency_ms) of every sample of all answers."""
     parts = []
     for each in answered:
         parts.append(
             f"""
             select 'output' as kind, e."index", o.origin_append_ms as at_ms,
-                   o.append_ms - o.origin_append_ms as latency_ms
+                   o.append_ms - greatest(o.origin_append_ms, {arrived_ms}) as latency_ms
             from {each.outputs} o join input_event e
               on e."partition" = o.origin_partition and e."offset" = o.origin_offset
             """
         )
         if each.events is not None:
-            parts.append(f"select 'event', \"index\", append_ms, answered_ms - append_ms from {each.events}")
+            waited = f"answered_ms - greatest(append_ms, {arrived_ms})"
+            parts.append(f"select 'event', \"index\", append_ms, {waited} from {each.events}")
             parts.append(
                 f"select 'due', \"index\", append_ms, round(answered_ms - due_ms)::bigint from {each.events}"
                 " where due_ms is not null"
