@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamgauge.lab.inputs import SHARED_FROM, InputEvents, PreparedInput, PreparedInputs, wanted_later
+from streamgauge.lab.planning import plan_trials
+from streamgauge.lab.request import RunRequest
+from streamgauge.lab.space import needed_bytes
 from streamgauge.load.specification import PublisherResult
+from streamgauge.model import LogError, Trial
 from streamgauge.streams.reference import StreamReference
 
 FEW = InputEvents(StreamReference("aol-search"), 1, 1000, 2, 0.0, ("query",))
@@ -42,6 +46,30 @@ def test_a_topic_stays_as_long_as_a_later_trial_reads_it() -> None:
     assert found is not None and found.topic == "few"
     kept.keep_only(())
     assert deleted == ["many", "few"]
+
+
+def test_a_log_that_is_gone_does_not_end_the_run() -> None:
+    def refuse(topics: list[str]) -> None:
+        raise LogError("nobody answers")
+
+    kept = PreparedInputs(refuse)
+    kept.keep(FEW, PreparedInput("few", RESULT))
+    kept.keep_only(())
+    assert kept.get(FEW) is None
+
+
+def test_inputs_that_stay_in_the_log_count_once_for_all_trials_that_read_them() -> None:
+    def trials(*applications: str, load: str = "preloaded") -> list[Trial]:
+        return [
+            planned.trial
+            for planned in plan_trials(RunRequest(applications=applications, load=load, events=1_000_000, warmup_s=0))
+        ]
+
+    alone = needed_bytes(trials("identity"))
+    assert needed_bytes(trials("identity", "grep")) == alone
+    assert (
+        needed_bytes(trials("identity", "statistics")) > alone > needed_bytes(trials("identity", load="constant:1k/s"))
+    )
 
 
 def test_other_events_are_never_taken_for_the_same() -> None:

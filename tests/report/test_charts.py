@@ -101,3 +101,14 @@ def test_different_loads_are_different_sections_and_rows() -> None:
     ]
     rows = drawing.overview(groups(two), colours(), None)[0].figure["layout"]["yaxis"]["categoryarray"]
     assert len(set(rows)) == 2
+
+
+def test_a_linear_axis_of_milliseconds_has_few_round_steps_and_tells_seconds() -> None:
+    assert charts.duration_axis([14_800, 300])["ticktext"][:4] == ["0 ms", "5 s", "10 s", "15 s"]
+    assert charts.duration_axis([700.0])["ticktext"][:3] == ["0 ms", "200 ms", "400 ms"]
+    assert charts.duration_axis([1500])["ticktext"][1:5] == ["500 ms", "1 s", "1.5 s", "2 s"]
+    for highest in (0.04, 1, 61, 999_999, 2e8):
+        axis = charts.duration_axis([highest])
+        assert sum(v <= highest for v in axis["tickvals"]) in range(2, 9)
+        assert max(axis["tickvals"]) >= highest
+    assert charts.duration_axis([])["tickvals"]

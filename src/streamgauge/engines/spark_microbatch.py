@@ -27,6 +27,8 @@ ENGINE = SparkEngine(
         "state-store": Setting("hdfs", "hdfs (in memory, faster here) or rocksdb"),
     },
     missing={"row-updates": Gap("never", "a micro-batch answers once per key and batch, not for every event")},
-    source={"kafka.fetch.max.wait.ms": "10"},
+    source={"kafka.fetch.max.wait.ms": "10", "kafka.max.poll.records": "5000"},
+    # A task flushes what it wrote when it ends, so waiting for fuller requests delays nothing.
+    sink={"kafka.linger.ms": "20", "kafka.batch.size": "131072"},
     source_settings={"max-offsets-per-trigger": "maxOffsetsPerTrigger"},
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
+from streamgauge.load import parse_load
 from streamgauge.load.specification import PublisherResult
-from streamgauge.model import Application, Trial
+from streamgauge.model import Application, LogError, Trial
 from streamgauge.places.spelling import available_cores
 from streamgauge.streams.malformed import Spoiling
 from streamgauge.streams.reference import StreamReference
@@ -53,6 +55,11 @@ def input_events(trial: Trial, application: Application) -> dict[str, InputEvent
     }
 
 
+def preloaded_inputs(trial: Trial, application: Application) -> dict[str, InputEvents]:
+    """Input → what its topic holds, of a trial whose inputs may lie in the log before it begins; else none."""
+    return input_events(trial, application) if parse_load(trial.load).job_starts_at_s is None else {}
+
+
 def _reference(trial: Trial, application: Application, name: str) -> StreamReference:
     """Where another process finds the stream: by its name, or in the user's file."""
     data = trial.data.get(name)
@@ -88,9 +95,10 @@ class PreparedInputs:
         self._found[events] = prepared
 
     def keep_only(self, wanted: Collection[InputEvents]) -> None:
-        """Delete the topics that no later trial wants."""
+        """Delete the topics that no later trial wants; a log that is gone took them along."""
         gone = [each for each in self._found if each not in wanted]
-        self.delete_topics([*self._doubtful, *(self._found.pop(each).topic for each in gone)])
+        with contextlib.suppress(LogError):
+            self.delete_topics([*self._doubtful, *(self._found.pop(each).topic for each in gone)])
         self._doubtful.clear()
 
     def distrust(self) -> None:

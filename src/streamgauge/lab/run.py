@@ -15,12 +15,11 @@ from streamgauge.lab.assess import Assessed, assess_trial
 from streamgauge.lab.conduct import Conductor
 from streamgauge.lab.environment import Laboratory, session_settings
 from streamgauge.lab.fault_planning import drained_s_of, failure_timeout_of, needs_twin
-from streamgauge.lab.inputs import InputEvents, input_events, wanted_later
+from streamgauge.lab.inputs import InputEvents, preloaded_inputs, wanted_later
 from streamgauge.lab.planning import chosen_application, plan_run, resolved
 from streamgauge.lab.request import Listener, Plan, PlannedTrial, RunOutcome, RunRequest
 from streamgauge.lab.resuming import left_of, stored_plan
 from streamgauge.lab.space import needed_bytes
-from streamgauge.load import parse_load
 from streamgauge.log.result_store import open_store
 from streamgauge.measure.thresholds import check, parse_threshold
 from streamgauge.model import EngineError, LogError, StoreError, StreamgaugeError, UserError
@@ -104,9 +103,9 @@ def _conduct(plan: Plan, writer: RunWriter, listener: Listener, records: list[di
 
 def _preloaded_inputs(planned: PlannedTrial) -> dict[str, InputEvents]:
     """What a trial reads that may lie in the log before it begins."""
-    if planned.gap is not None or parse_load(planned.trial.load).job_starts_at_s is not None:
+    if planned.gap is not None:
         return {}
-    return input_events(planned.trial, resolved(planned.trial.found_at, planned.trial.stop_after))
+    return preloaded_inputs(planned.trial, resolved(planned.trial.found_at, planned.trial.stop_after))
 
 
 @contextlib.contextmanager

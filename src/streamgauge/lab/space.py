@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from streamgauge.lab.inputs import InputEvents, preloaded_inputs
 from streamgauge.lab.planning import resolved
 from streamgauge.model import Trial
 from streamgauge.model.wire import FieldType
@@ -13,11 +14,21 @@ RESERVE_BYTES = 512 * 1024**2
 
 
 def needed_bytes(trials: list[Trial]) -> int:
-    """An upper estimate for the largest trial: trials do not overlap, and each removes what it wrote."""
-    return RESERVE_BYTES + max((_trial_bytes(trial) for trial in trials), default=0)
+    """An upper estimate: the largest trial, for trials do not overlap, beside all inputs that may stay in the log."""
+    largest = max((COPIES * _input_bytes(trial) for trial in trials), default=0)
+    kept = {each: each.events * _event_bytes(trial, name) for trial in trials for name, each in _kept(trial)}
+    return RESERVE_BYTES + largest + sum(kept.values())
 
 
-def _trial_bytes(trial: Trial) -> int:
-    application = resolved(trial.found_at, trial.stop_after)
-    per_event = sum(100 + sum(BYTES_PER_FIELD[f.type] for f in s.fields) for s in application.inputs.values())
-    return COPIES * per_event * trial.events
+def _kept(trial: Trial) -> list[tuple[str, InputEvents]]:
+    return list(preloaded_inputs(trial, resolved(trial.found_at, trial.stop_after)).items())
+
+
+def _input_bytes(trial: Trial) -> int:
+    inputs = resolved(trial.found_at, trial.stop_after).inputs
+    return trial.events * sum(_event_bytes(trial, name) for name in inputs)
+
+
+def _event_bytes(trial: Trial, name: str) -> int:
+    stream = resolved(trial.found_at, trial.stop_after).inputs[name]
+    return 100 + sum(BYTES_PER_FIELD[f.type] for f in stream.fields)

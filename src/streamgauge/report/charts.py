@@ -19,6 +19,7 @@ SMALLEST_DRAWN_MS = 0.5
 """Latencies are whole milliseconds; a logarithmic axis draws 0 ms here."""
 
 HEIGHT_PX = 320
+_MOST_STEPS = 6
 NINES = ((1, "0 %"), (2, "50 %"), (10, "90 %"), (100, "99 %"), (1e3, "99.9 %"), (1e4, "99.99 %"), (1e5, "99.999 %"))
 
 
@@ -213,10 +214,10 @@ def stack_chart(stacks: Sequence[Stack]) -> dict[str, Any]:
         }
         for number, part in enumerate(dict.fromkeys(part for s in stacks for part in s.parts))
     ]
-    figure = framed(data, x="milliseconds", y="", y_axis={"type": "category", "showgrid": False})
+    figure = framed(data, x="latency", y="", y_axis={"type": "category", "showgrid": False})
     figure["layout"].update(height=130 + 46 * max(1, len(stacks)), hovermode="closest", barmode="stack")
     figure["layout"]["yaxis"].update(categoryorder="array", categoryarray=labels[::-1], title=None)
-    figure["layout"]["xaxis"]["rangemode"] = "tozero"
+    figure["layout"]["xaxis"].update(duration_axis([sum(s.parts.values()) for s in stacks]))
     return figure
 
 
@@ -281,6 +282,15 @@ def latency_axis(data: Sequence[dict[str, Any]]) -> dict[str, Any]:
         at = [v for v in at if f"{v:g}"[0] == "1" or (decades < 3 and f"{v:g}"[0] == "5")]
     edges = [float(np.log10(low * 0.7)), float(np.log10(high * 1.4))]
     return {"type": "log", "tickvals": at, "ticktext": [_tick(v) for v in at], "range": edges}
+
+
+def duration_axis(values: Sequence[float]) -> dict[str, Any]:
+    """A linear axis from zero for milliseconds: a few round steps, told in seconds from a second on."""
+    highest = max(values, default=0) or 1.0
+    steps = (m * 10.0**p for p in range(-3, 9) for m in (1, 2, 5))
+    step = next(each for each in steps if highest / each <= _MOST_STEPS)
+    at = [step * n for n in range(_MOST_STEPS + 2)]
+    return {"rangemode": "tozero", "tickvals": at, "ticktext": [_tick(v) for v in at]}
 
 
 def _tick(value_ms: float) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from streamgauge.measure.facets import Value, get_facet
 from streamgauge.measure.figures import Figure
 from streamgauge.measure.published import PublishedValue
-from streamgauge.report.charts import PALETTE, escaped, framed, latency_axis, numbers
+from streamgauge.report.charts import PALETTE, duration_axis, escaped, framed, latency_axis, numbers
 from streamgauge.report.points import Measured, Point, facet_words, ordered
 from streamgauge.report.words import in_order, in_unit
 
@@ -254,8 +254,7 @@ def _y_axis(plot: Plot, data: Sequence[dict[str, Any]]) -> dict[str, Any]:
     values = [y for each in data for y in each["y"] if y]
     if plot.figure.unit == "ms" and values and data[0]["type"] == "scatter" and max(values) / min(values) > _LOG_FROM:
         return latency_axis([{"y": values}])
-    title = {"ticksuffix": " ms"} if plot.figure.unit == "ms" else {}
-    return {"rangemode": "tozero", **title}
+    return duration_axis(values) if plot.figure.unit == "ms" else {"rangemode": "tozero"}
 
 
 def _theirs(plot: Plot) -> dict[str, list[PublishedValue]]:

@@ -126,8 +126,9 @@ class AdaptiveRunningJob:
         limit = self._limit(paradigm, bound, len(query.reads))
         if limit is not None:
             query = self._compiler(limit).query(planned.query)
-        trigger = self._engine.paradigm(paradigm).trigger(self._values)
-        sink = {**self._kafka, **self._engine.sink_options(self._values)}
+        of_paradigm = self._engine.paradigm(paradigm)
+        trigger = of_paradigm.trigger(self._values)
+        sink = {**self._kafka, **of_paradigm.sink, **self._engine.sink_options(self._values)}
         writer = query.records.writeStream.format("kafka").options(**sink)
         writer = writer.option("topic", standby.topic if standby else query.topic)
         checkpoint = standby.checkpoint if standby else str(Path(self._job.checkpoint) / planned.query)
