@@ -63,6 +63,10 @@ class Injector:
         """Whether the instants are counted already."""
         return self._thread is not None
 
+    def awaited(self) -> tuple[InjectedFault, ...]:
+        """Every fault of the timeline at its planned instant, as if nothing had been done yet; none before `start`."""
+        return tuple(self._missed(each, None) for each in self._planned) if self.started else ()
+
     def injected(self) -> tuple[InjectedFault, ...]:
         """What has become of the faults whose time has come."""
         with self._lock:

@@ -58,6 +58,9 @@ class Conductor:
         self.results = results_of(lab.cluster, self.trial.sink)
         self.topics = TrialTopics(lab.cluster, self.results, self.prefix, self.trial.partitions)
         self.sampler = Sampler()
+        self.done: Conducted | None = None
+        self.measured: Any = None
+        """The measured job's handle once it runs, or what stands for it: who watches looks at it."""
         self.events = input_events(self.trial, self.application)
         self.drill = FaultDrill(lab, self.trial, self.load, self.warmup_s, self.sampler, drained_s)
         self.publishers = TrialPublishers(
@@ -74,7 +77,7 @@ class Conductor:
     def conduct(self) -> Conducted:
         """Publish, run, wait for the end; topics stay until `clean_up`."""
         self.phase("preparing", 0, 0)
-        done = self._prepared()
+        done = self.done = self._prepared()
         if self.trial.dead_letters:
             done.dead_letters = self.topics.make(DEAD_LETTERS)
         if self.lab.broker is not None:
@@ -187,9 +190,10 @@ class Conductor:
     def _run_measured(self, process: JobProcess, done: Conducted) -> tuple[Any, Any]:
         """Start the measured job; where faults are planned, what stands for it is brought back when it dies."""
         handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
+        self.measured = handle
         if not self.drill.active:
             return process, handle
-        job = self.drill.supervise(process, handle)
+        self.measured = job = self.drill.supervise(process, handle)
         return job, job
 
     def _process(self, done: Conducted) -> JobProcess:

@@ -12,6 +12,7 @@ from streamgauge.engines import get_engine
 from streamgauge.engines.execution import ExecutableEngine
 from streamgauge.lab.inputs import PreparedInputs
 from streamgauge.lab.job_process import JobProcess
+from streamgauge.lab.live import LiveRun
 from streamgauge.log.broker import JVM_FLAGS, SETTINGS, EmbeddedBroker
 from streamgauge.log.cluster import Cluster
 from streamgauge.log.configuration import Configuration, read_configuration
@@ -38,6 +39,8 @@ class Laboratory:
         self.verbose = verbose
         """Whether what an engine decides is told while it runs."""
         self.note = note
+        self.live = LiveRun()
+        """What is told of the run while it runs."""
         self._kafka = kafka
         self._stack = contextlib.ExitStack()
         self._processes: dict[tuple[Any, ...], JobProcess] = {}

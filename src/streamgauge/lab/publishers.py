@@ -222,6 +222,10 @@ class TrialPublishers:
         """Events that they have published so far."""
         return sum(each.progress()[0] for each in self._running.values())
 
+    def late_ms(self) -> float | None:
+        """How late the latest of the newest events left; None where none of ours publishes by a schedule."""
+        return max((each.late_ms() for each in self.processes()), default=None)
+
     def collect(self) -> dict[str, PublisherResult]:
         """Input → how its publishing went; raises where events are missing."""
         found: dict[str, PublisherResult] = {}

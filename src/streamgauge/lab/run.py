@@ -16,6 +16,7 @@ from streamgauge.lab.conduct import Conductor
 from streamgauge.lab.environment import Laboratory, session_settings
 from streamgauge.lab.fault_planning import drained_s_of, failure_timeout_of, needs_twin
 from streamgauge.lab.inputs import InputEvents, preloaded_inputs, wanted_later
+from streamgauge.lab.live import LiveRun
 from streamgauge.lab.planning import chosen_application, plan_run, resolved
 from streamgauge.lab.request import Listener, Plan, PlannedTrial, RunOutcome, RunRequest
 from streamgauge.lab.resuming import left_of, stored_plan
@@ -35,6 +36,7 @@ from streamgauge.places import parse_place
 from streamgauge.provision.java import find_java
 from streamgauge.provision.machine import describe_machine
 from streamgauge.provision.work import check_space, work_root
+from streamgauge.store.live import LiveWriter
 from streamgauge.store.records import trial_record
 from streamgauge.store.run_store import RunStore, RunWriter, StoredRun
 
@@ -86,6 +88,9 @@ def _conduct(plan: Plan, writer: RunWriter, listener: Listener, records: list[di
     later = wanted_later([_preloaded_inputs(each) for each in plan.trials])
     with laboratory_of(plan, writer, listener) as lab:
         lab.prepared.enabled = not plan.keep
+        for number, known in enumerate(records, 1):
+            if known is not None:
+                lab.live.finished(number, known)
         for place, planned in enumerate(plan.trials):
             if records[place] is not None:
                 continue
@@ -115,8 +120,16 @@ def laboratory_of(plan: Plan, writer: RunWriter, listener: Listener) -> Iterator
     # Topics of an attempt that was killed may still lie in a log that outlived it.
     name = f"{writer.id}-{len(resumed) + 1}" if resumed else writer.id
     status = "failed"
+    live = LiveRun(LiveWriter(writer.folder))
+    live.planned(writer.id, [each.trial for each in plan.trials])
+
+    def note(text: str) -> None:
+        listener.note(text)
+        live.note(text)
+
     try:
-        with Laboratory(name, listener.note, plan.kafka, plan.kafka_config, plan.verbose) as lab:
+        with live, Laboratory(name, note, plan.kafka, plan.kafka_config, plan.verbose) as lab:
+            lab.live = live
             writer.describe(log=lab.describe_log())
             yield lab
         status = "complete" if writer.trials_stored >= writer.run["trials"] else "failed"
@@ -126,7 +139,10 @@ def laboratory_of(plan: Plan, writer: RunWriter, listener: Listener) -> Iterator
             listener.note(f"to go on: streamgauge run --resume {writer.id}{_elsewhere(plan.out)}")
         raise
     finally:
-        writer.finish(status)
+        try:
+            writer.finish(status)
+        finally:
+            live.close(status)
         if status == "failed" and not resumed:
             writer.discard()
 
@@ -162,6 +178,20 @@ def conduct_trial(
 
     `drained_s` is how long the same preloaded trial took without its faults, where one of them comes at half of it.
     """
+    record = _conduct_trial(lab, planned, number, listener, writer, keep, drained_s)
+    lab.live.finished(number, record)
+    return record
+
+
+def _conduct_trial(
+    lab: Laboratory,
+    planned: PlannedTrial,
+    number: int,
+    listener: Listener,
+    writer: RunWriter,
+    keep: bool,
+    drained_s: float | None,
+) -> dict[str, Any]:
     trial = planned.trial
     engine = get_engine(trial.engine)
     session = session_settings(engine, parse_place(trial.place), trial.settings, failure_timeout_of(trial))
@@ -173,14 +203,14 @@ def conduct_trial(
         writer.add_trial(record)
         return record
     conductor: Conductor | None = None
+
+    def tell(phase: str, done: float, total: float) -> None:
+        listener.phase(number, trial, phase, done, total)
+        lab.live.phase(number, phase, done, total)
+
     try:
-        conductor = Conductor(
-            lab,
-            planned,
-            number,
-            lambda phase, done, total: listener.phase(number, trial, phase, done, total),
-            drained_s,
-        )
+        conductor = Conductor(lab, planned, number, tell, drained_s)
+        lab.live.begin(number, trial, conductor)
         done = conductor.conduct()
         assessed = assess_trial(conductor, done, conductor.phase)
         application = chosen_application(trial)

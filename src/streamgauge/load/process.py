@@ -20,6 +20,11 @@ def progress_in(path: str | None) -> tuple[int, float]:
     return int(told.get("published", 0)), float(told.get("elapsed_s", 0.0))
 
 
+def lateness_in(path: str | None) -> float:
+    """The largest lateness, in milliseconds, since a publisher told its progress the time before."""
+    return float(_told_in(path).get("late_ms", 0.0))
+
+
 def _told_in(path: str | None) -> dict[str, Any]:
     if path is None:
         return {}
@@ -66,6 +71,10 @@ class PublisherProcess:
     def progress(self) -> tuple[int, float]:
         """Events published so far and the elapsed seconds, as told at most half a second ago."""
         return progress_in(self._spec.progress_path)
+
+    def late_ms(self) -> float:
+        """How late the latest of the newest events left."""
+        return lateness_in(self._spec.progress_path)
 
     @property
     def start_at_epoch_ns(self) -> int | None:

@@ -79,6 +79,8 @@ class Publisher:
         self._start_at_epoch_ns = spec.start_at_epoch_ns
         self._parent = os.getppid()
         self._next_progress_ns = 0
+        self._late_ns = 0
+        """Largest lateness since the progress was told last."""
         self._producer: NativeProducer | None = None
         self._there = [0] * spec.partitions
         """Events at the start of each partition that a publisher before this one has sent already."""
@@ -167,6 +169,7 @@ class Publisher:
                     end = min(due, position + _EVENTS_PER_SEND)
                     self._send(producer, block, position, end)
                     sent_ns[position:end] = self._elapsed_ns()
+                    self._late_ns = max(self._late_ns, int(sent_ns[position] - block.due_ns[position]))
                     position = end
                 self._look_around()
                 if position < block.count:
@@ -226,7 +229,13 @@ class Publisher:
     def _tell_progress(self) -> None:
         if self.spec.progress_path is not None:
             elapsed_s = round(self._elapsed_ns() / 1e9, 3)
-            told = {"published": self.sent.events, "elapsed_s": elapsed_s, "start_ns": self._start_at_epoch_ns}
+            told = {
+                "published": self.sent.events,
+                "elapsed_s": elapsed_s,
+                "start_ns": self._start_at_epoch_ns,
+                "late_ms": round(self._late_ns / 1e6, 1),
+            }
+            self._late_ns = 0
             write_json(Path(self.spec.progress_path), told)
 
     def _broker_lost(self, producer: NativeProducer) -> LogError:
