@@ -166,10 +166,12 @@ class StoredRun:
         """One table of a trial, given by its record or number: latency, samples, throughput, resources or lateness."""
         return read_table(self._trial_folder(trial) / f"{name}.parquet", _TRIAL_WAY_OUT)
 
-    def tables(self, trial: Mapping[str, Any] | int) -> dict[str, pa.Table]:
-        """Every table of a trial that can be read; one that cannot is among the problems."""
+    def tables(self, trial: Mapping[str, Any] | int, names: Sequence[str] | None = None) -> dict[str, pa.Table]:
+        """Every table of a trial, or those of the names, that can be read; one that cannot is among the problems."""
         found: dict[str, pa.Table] = {}
         for path in sorted(self._trial_folder(trial).glob("*.parquet")):
+            if names is not None and path.stem not in names:
+                continue
             try:
                 found[path.stem] = read_table(path, _TRIAL_WAY_OUT)
             except StoreError as error:
@@ -311,6 +313,10 @@ class RunStore:
             except StoreError as error:
                 found.append(ListedRun(folder, {}, str(error)))
         return found
+
+    def names(self) -> list[str]:
+        """The name of every run, the newest last."""
+        return [folder.name for folder in self._folders()]
 
     def open(self, name: str | Path) -> StoredRun:
         """The run of that id, unique beginning of an id, path, or 'latest'."""
