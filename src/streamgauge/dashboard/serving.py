@@ -1,4 +1,4 @@
-"""A server that this process owns: bound before it is started, so that its address is known and a taken port is told."""
+"""A server that this process owns: bound before it starts, so that its address is known and a taken port is told."""
 
 from __future__ import annotations
 
