@@ -18,6 +18,7 @@ _ORDER = (
     "report",
     "compare",
     "history",
+    "serve",
     "calibrate",
     "whatif",
     "publish",

@@ -36,9 +36,22 @@ def page(
     calibration: Mapping[str, Any] | None = None,
 ) -> str:
     """The whole page as text, from the run's own facts, its trials, and what of it could not be read."""
+    return document(
+        f"streamgauge · {run.get('run', '')}", page_body(run, trials, problems, characterisation, calibration)
+    )
+
+
+def page_body(
+    run: Mapping[str, Any],
+    trials: Sequence[DrawnTrial],
+    problems: Sequence[str] = (),
+    characterisation: Mapping[str, Any] | None = None,
+    calibration: Mapping[str, Any] | None = None,
+) -> Markup:
+    """What stands on a run's page, without style and scripts, as a page of the dashboard holds it too."""
     records = [t.record for t in trials]
     if characterisation is not None and not records:
-        return _characterisation_page(run, problems, characterisation)
+        return _characterisation_body(run, problems, characterisation)
     colours = charts.engine_colours(in_order(r["engine"] for r in records))
     parts = [part for part in _parts(run, trials, colours, problems, calibration) if part[2] is not None]
     links = joined(element("a", heading, href=f"#{identity}") for identity, heading, _ in parts)
@@ -52,10 +65,10 @@ def page(
         *(element("section", joined([element("h2", h), c]), id=i) for i, h, c in parts),
         element("footer", "Every figure on this page is computed from the samples beside it."),
     ]
-    return document(f"streamgauge · {run.get('run', '')}", joined(body))
+    return joined(body)
 
 
-def _characterisation_page(run: Mapping[str, Any], problems: Sequence[str], found: Mapping[str, Any]) -> str:
+def _characterisation_body(run: Mapping[str, Any], problems: Sequence[str], found: Mapping[str, Any]) -> Markup:
     parts = [element("h2", "Operators"), characterisations.characterisation_section(found)]
     if problems:
         parts += [element("h2", "What could not be read"), bullets(problems)]
@@ -66,7 +79,7 @@ def _characterisation_page(run: Mapping[str, Any], problems: Sequence[str], foun
         element("section", joined([element("h2", "The run and its machine"), _run_facts(run)]), id="run"),
         element("footer", "Every figure on this page is computed from the samples beside it."),
     ]
-    return document(f"streamgauge · {run.get('run', '')}", joined(body))
+    return joined(body)
 
 
 def _title(run: Mapping[str, Any]) -> str:

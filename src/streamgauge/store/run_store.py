@@ -16,23 +16,28 @@ from typing import Any
 import pyarrow as pa
 
 from streamgauge.model.errors import StoreError
-from streamgauge.store.calibrations import CALIBRATION, DECISIONS, check_calibration
+from streamgauge.store.calibrations import CALIBRATION, check_calibration
 from streamgauge.store.characterisations import CHARACTERISATION, check_characterisation
 from streamgauge.store.files import (
-    check_table,
     hold_folder,
     make_folder,
     plain,
     read_json,
-    read_table,
     write_json,
     write_table,
 )
 from streamgauge.store.records import SCHEMA, Record, check_record, check_schema
+from streamgauge.store.stored_run import RUN_WAY_OUT, StoredRun, read_record
 
 RUN_STATUSES = ("running", "complete", "interrupted", "failed")
-_RUN_WAY_OUT = "Remove the folder, or run again; other runs are not touched"
-_TRIAL_WAY_OUT = "The other trials of the run stay readable; run this one again for its figures"
+
+
+class UnknownRunError(StoreError):
+    """A run that is not in the store."""
+
+
+class HeldRunError(StoreError):
+    """A run that another command is writing."""
 
 
 class RunWriter:
@@ -122,98 +127,6 @@ class RunWriter:
             self._held = None
 
 
-class StoredRun:
-    """A run that was read back: its facts, its complete trials, and in words what could not be read."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.run = read_json(folder / "run.json", _RUN_WAY_OUT)
-        check_schema(self.run, str(folder / "run.json"))
-        self.problems: list[str] = []
-        self.trials: list[Record] = []
-        self.characterisation = self._read_document(CHARACTERISATION)
-        self.calibration = self._read_document(CALIBRATION)
-        for path in sorted((folder / "trials").glob("[0-9]*"), key=lambda p: (len(p.name), p.name)):
-            self._read_trial(path)
-
-    @classmethod
-    def open(cls, folder: Path) -> StoredRun:
-        """The run in that folder."""
-        return cls(Path(folder))
-
-    @property
-    def id(self) -> str:
-        """The run's name."""
-        return str(self.run.get("run", self.folder.name))
-
-    def _read_document(self, name: str) -> Record | None:
-        path = self.folder / f"{name}.json"
-        if not path.exists():
-            return None
-        try:
-            found = read_json(path, _RUN_WAY_OUT)
-            check_schema(found, str(path))
-            return found
-        except StoreError as error:
-            self._note(str(error))
-            return None
-
-    def characterisation_batches(self) -> pa.Table:
-        """The samples that the run's characterisation was made of."""
-        return read_table(self.folder / f"{CHARACTERISATION}.parquet", _RUN_WAY_OUT)
-
-    def table(self, trial: Mapping[str, Any] | int, name: str) -> pa.Table:
-        """One table of a trial, given by its record or number: latency, samples, throughput, resources or lateness."""
-        return read_table(self._trial_folder(trial) / f"{name}.parquet", _TRIAL_WAY_OUT)
-
-    def tables(self, trial: Mapping[str, Any] | int) -> dict[str, pa.Table]:
-        """Every table of a trial that can be read; one that cannot is among the problems."""
-        found: dict[str, pa.Table] = {}
-        for path in sorted(self._trial_folder(trial).glob("*.parquet")):
-            try:
-                found[path.stem] = read_table(path, _TRIAL_WAY_OUT)
-            except StoreError as error:
-                self._note(str(error))
-        return found
-
-    def decisions(self, trial: Mapping[str, Any] | int) -> str:
-        """The lines of a trial's decisions, one JSON object each; empty where none were made."""
-        path = self._trial_folder(trial) / f"{DECISIONS}.jsonl"
-        try:
-            return path.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return ""
-        except (OSError, UnicodeDecodeError):
-            self._note(f"{path} is truncated or damaged")
-            return ""
-
-    def _trial_folder(self, trial: Mapping[str, Any] | int) -> Path:
-        number = trial if isinstance(trial, int) else int(trial["number"])
-        return self.folder / "trials" / f"{number:03d}"
-
-    def _read_trial(self, folder: Path) -> None:
-        if not (folder / "trial.json").exists():
-            running = " yet" if self.run.get("status") == "running" else ""
-            self._note(f"trial {folder.name} has no record{running} and is left out")
-            return
-        try:
-            record = read_json(folder / "trial.json", _TRIAL_WAY_OUT)
-            check_schema(record, str(folder / "trial.json"))
-        except StoreError as error:
-            self._note(str(error))
-            return
-        self.trials.append({**record, "number": int(folder.name)})
-        for path in sorted(folder.glob("*.parquet")):
-            try:
-                check_table(path, _TRIAL_WAY_OUT)
-            except StoreError as error:
-                self._note(str(error))
-
-    def _note(self, problem: str) -> None:
-        if problem not in self.problems:
-            self.problems.append(problem)
-
-
 @dataclass(frozen=True)
 class ListedRun:
     """A run as a list shows it; `problem` says why it cannot be opened."""
@@ -232,10 +145,33 @@ class ListedRun:
         """How many trials have their record."""
         return len(_with_record(self.folder))
 
+    def records(self) -> tuple[list[Record], list[str]]:
+        """The records of its trials without a look at their tables, and in words what could not be read."""
+        found, problems = [], []
+        for folder in sorted(_with_record(self.folder), key=lambda path: int(path.name)):
+            try:
+                found.append(read_record(folder))
+            except StoreError as error:
+                problems.append(str(error))
+        return found, problems
+
 
 def _with_record(folder: Path) -> list[Path]:
     """The folders of the trials that are complete."""
     return [path.parent for path in (folder / "trials").glob("[0-9]*/trial.json")]
+
+
+def _listed(folder: Path) -> ListedRun:
+    try:
+        run = read_json(folder / "run.json", RUN_WAY_OUT)
+        check_schema(run, str(folder / "run.json"))
+        return ListedRun(folder, run)
+    except StoreError as error:
+        return ListedRun(folder, {}, str(error))
+
+
+def _held(folder: Path) -> HeldRunError:
+    return HeldRunError(f"the run '{folder.name}' is being written by another command", "Wait until that has ended")
 
 
 class RunStore:
@@ -283,11 +219,9 @@ class RunStore:
         folder = self._find(str(name))
         held = hold_folder(folder)
         if held is None:
-            raise StoreError(
-                f"the run '{folder.name}' is being written by another command", "Wait until that has ended"
-            )
+            raise _held(folder)
         try:
-            run = read_json(folder / "run.json", _RUN_WAY_OUT)
+            run = read_json(folder / "run.json", RUN_WAY_OUT)
             check_schema(run, str(folder / "run.json"))
             if run.get("status") == "complete":
                 raise StoreError(f"the run '{folder.name}' is complete: nothing of it is left to run")
@@ -302,15 +236,36 @@ class RunStore:
 
     def list(self) -> list[ListedRun]:
         """Every run, the newest last; one that cannot be read is listed with its problem."""
-        found = []
-        for folder in self._folders():
-            try:
-                run = read_json(folder / "run.json", _RUN_WAY_OUT)
-                check_schema(run, str(folder / "run.json"))
-                found.append(ListedRun(folder, run))
-            except StoreError as error:
-                found.append(ListedRun(folder, {}, str(error)))
-        return found
+        return [_listed(folder) for folder in self._folders()]
+
+    def folder(self, name: str) -> Path:
+        """The folder of the run of exactly that name, directly below the root: a name is never taken as a path."""
+        try:
+            known = any(each.name == name for each in self.root.iterdir()) and (self.root / name / "run.json").exists()
+        except OSError:
+            known = False
+        if not known:
+            raise UnknownRunError(f"there is no run '{name}' in {self.root}")
+        return self.root / name
+
+    def listed(self, name: str) -> ListedRun:
+        """The run of exactly that name as a list shows it."""
+        return _listed(self.folder(name))
+
+    def delete(self, name: str) -> None:
+        """Remove the run of exactly that name with all that was stored of it; one that is being written stays."""
+        folder = self.folder(name)
+        held = hold_folder(folder)
+        if held is None:
+            raise _held(folder)
+        try:
+            # Without this file it is no run: what cannot be removed after it is only a folder that is left over.
+            (folder / "run.json").unlink()
+            shutil.rmtree(folder)
+        except OSError as error:
+            raise StoreError(f"{folder} could not be removed whole ({error.strerror or error})") from error
+        finally:
+            os.close(held)
 
     def open(self, name: str | Path) -> StoredRun:
         """The run of that id, unique beginning of an id, path, or 'latest'."""
