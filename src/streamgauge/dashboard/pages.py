@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
+from streamgauge.dashboard import live
 from streamgauge.dashboard.rendering import failure, shown
 from streamgauge.model.errors import StoreError
 from streamgauge.report import run_body
@@ -22,6 +23,8 @@ def run(request: Request) -> Response:
     if name not in store(request).names():
         return failure(request, 404, f"there is no run '{name}' in {store(request).root}", "See the list of all runs")
     stored = opened(request)
+    if live.under_way(stored.folder, stored.run):
+        return live.page(request, name, stored.run)
     return shown(request, "run.html", title=stored.id, run=stored.run, body=run_body(stored))
 
 

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from streamgauge.dashboard import assets, pages
+from streamgauge.dashboard import assets, live, pages
 from streamgauge.dashboard.guard import Control, Guarded
 from streamgauge.dashboard.rendering import failure
 from streamgauge.model.errors import StreamgaugeError
@@ -23,6 +23,7 @@ from streamgauge.store import RunStore
 ROUTES = (
     Route("/", pages.runs, name="runs"),
     Route("/runs/{run}", pages.run, name="run"),
+    Route("/runs/{run}/live", live.stream, name="live"),
     Route("/static/plotly.js", assets.plotly, name="plotly"),
     Route("/static/report.css", assets.report_style, name="report_style"),
     Route("/static/report.js", assets.report_script, name="report_script"),

@@ -135,6 +135,18 @@ def with_marks(figure: dict[str, Any], marks: Sequence[Mark], colours: dict[str,
     """The chart with a line at every fault, shaded up to where it was undone, each named once at its top."""
     if not marks or not figure["data"]:
         return figure
+    shapes, notes = mark_shapes(marks, colours)
+    layout = figure["layout"]
+    layout["shapes"] = [*layout.get("shapes", []), *shapes]
+    layout["annotations"] = [*layout.get("annotations", []), *notes]
+    layout["margin"] = {**layout["margin"], "t": 24}
+    return figure
+
+
+def mark_shapes(
+    marks: Sequence[Mark], colours: dict[str, str]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Lines and shades of faults for a chart's layout, and their names; each name once where several coincide."""
     shapes, notes, named = [], [], set()
     for mark in marks:
         across = {"yref": "paper", "y0": 0, "y1": 1, "x0": round(mark.at_s, 3)}
@@ -153,11 +165,7 @@ def with_marks(figure: dict[str, Any], marks: Sequence[Mark], colours: dict[str,
                     **{"text": escaped(mark.label), "showarrow": False, "font": {"size": 11}},
                 }
             )
-    layout = figure["layout"]
-    layout["shapes"] = [*layout.get("shapes", []), *shapes]
-    layout["annotations"] = [*layout.get("annotations", []), *notes]
-    layout["margin"] = {**layout["margin"], "t": 24}
-    return figure
+    return shapes, notes
 
 
 def overview_chart(reaches: Sequence[Reach], colours: dict[str, str], floor_ms: float | None) -> dict[str, Any]:

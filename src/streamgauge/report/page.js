@@ -18,6 +18,9 @@
     return layout;
   };
 
+  // For pages that draw charts of their own in these colours.
+  window.paintChart = paint;
+
   const draw = (holder) => {
     const figure = JSON.parse(document.getElementById(holder.dataset.figure).textContent);
     const layout = paint(figure.layout);
