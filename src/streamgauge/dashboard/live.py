@@ -14,11 +14,11 @@ from starlette.types import Receive, Scope, Send
 
 from streamgauge.dashboard.feeds import Feeds
 from streamgauge.dashboard.following import PHASES
-from streamgauge.dashboard.rendering import failure, shown
+from streamgauge.dashboard.reading import RunReader
+from streamgauge.dashboard.rendering import shown
 from streamgauge.model.errors import StoreError
 from streamgauge.report import live_charts
 from streamgauge.report.page import drawn_figures
-from streamgauge.store import RunStore
 from streamgauge.store.files import read_json
 from streamgauge.store.live import SILENT_S, heard_s_ago
 
@@ -60,12 +60,10 @@ async def _until_gone(receive: Receive) -> None:
 
 async def stream(request: Request) -> Response:
     """What a run tells, as server-sent events."""
-    store: RunStore = request.app.state.store
-    name = request.path_params["run"]
-    # A name of the list and nothing else: an address is never a path.
-    if name not in await asyncio.to_thread(store.names):
-        return failure(request, 404, f"there is no run '{name}'")
-    return EventStream(feeds(request).frames(store.root / name, _after(request)))
+    reader: RunReader = request.app.state.reader
+    folder = await asyncio.to_thread(reader.store.folder, request.path_params["run"])
+    feeds: Feeds = request.app.state.feeds
+    return EventStream(feeds.frames(folder, _after(request)))
 
 
 def under_way(folder: Path, run: Mapping[str, Any]) -> bool:
@@ -86,15 +84,6 @@ def page(request: Request, name: str, run: Mapping[str, Any]) -> Response:
         phases=PHASES,
         charts=drawn_figures("live", list(figures.values())),
     )
-
-
-def feeds(request: Request) -> Feeds:
-    """The feeds of this server."""
-    state = request.app.state
-    if not hasattr(state, "feeds"):
-        state.feeds = Feeds(status_of)
-    found: Feeds = state.feeds
-    return found
 
 
 def status_of(folder: Path) -> str | None:

@@ -5,38 +5,58 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
-from streamgauge.dashboard import live
-from streamgauge.dashboard.rendering import failure, shown
-from streamgauge.model.errors import StoreError
+from streamgauge.dashboard import compare_view, live, run_view
+from streamgauge.dashboard.reading import RunReader, whole
+from streamgauge.dashboard.rendering import fragment, shown
 from streamgauge.report import run_body
-from streamgauge.store import RunStore, StoredRun
+from streamgauge.report.overlay import MOST_NAMES
+from streamgauge.store import StoredRun, read_notes
 
 
 def runs(request: Request) -> Response:
     """All runs of the store."""
-    return shown(request, "runs.html", title="Runs", runs=store(request).list()[::-1], root=str(store(request).root))
+    read = reader(request)
+    return shown(request, "runs.html", title="Runs", runs=read.rows(), root=str(read.store.root))
 
 
 def run(request: Request) -> Response:
-    """One run."""
-    name = request.path_params["run"]
-    if name not in store(request).names():
-        return failure(request, 404, f"there is no run '{name}' in {store(request).root}", "See the list of all runs")
+    """One run: its report, with trials to choose and lay over each other, downloads, tags and a note."""
     stored = opened(request)
+    name = stored.folder.name
     if live.under_way(stored.folder, stored.run):
         return live.page(request, name, stored.run)
-    return shown(request, "run.html", title=stored.id, run=stored.run, body=run_body(stored))
+    with whole(name):
+        rows = run_view.trial_rows(stored)
+        explore = (
+            fragment("explore.html", name=name, trials=rows, kinds=run_view.KINDS, most=MOST_NAMES) if rows else None
+        )
+        body = run_body(stored, [("explore", "Lay trials over each other", explore)])
+    notes = read_notes(stored.folder)
+    return shown(request, "run.html", title=stored.id, name=name, run=stored.run, notes=notes, trials=rows, body=body)
 
 
-def store(request: Request) -> RunStore:
+def compare(request: Request) -> Response:
+    """Runs and trials against each other, and the form to choose them."""
+    wanted = compare_view.choices(request.query_params.getlist("with"))
+    read = reader(request)
+    chosen = [compare_view.narrowed(choice, read.opened(choice.run)) for choice in wanted]
+    with whole(", ".join(str(choice) for choice in wanted)):
+        view = compare_view.comparison_view(chosen)
+        known = [(each.run, run_view.trial_rows(read.opened(each.run))) for each in _once(wanted)]
+    values = {"view": view, "chosen": [str(choice) for choice in wanted], "known": known}
+    return shown(request, "compare.html", title="Compare", runs=read.rows(), **values)
+
+
+def _once(wanted: list[compare_view.Choice]) -> list[compare_view.Choice]:
+    return [compare_view.Choice(run) for run in dict.fromkeys(choice.run for choice in wanted)]
+
+
+def reader(request: Request) -> RunReader:
     """The runs that are served."""
-    found: RunStore = request.app.state.store
+    found: RunReader = request.app.state.reader
     return found
 
 
 def opened(request: Request) -> StoredRun:
     """The run that the address names, by its whole name only: an address is never a path."""
-    name = request.path_params["run"]
-    if name not in store(request).names():
-        raise StoreError(f"there is no run '{name}'", "See the list of all runs")
-    return StoredRun.open(store(request).root / name)
+    return reader(request).opened(request.path_params["run"])

@@ -44,6 +44,11 @@ def shown(request: Request, name: str, status: int = 200, **values: Any) -> HTML
     return HTMLResponse(text, status, headers={"cache-control": "no-store"})
 
 
+def fragment(name: str, **values: Any) -> markup.Markup:
+    """A part of a page made of the template of that name."""
+    return markup.Markup(templates().get_template(name).render(**values))
+
+
 def failure(request: Request, status: int, cause: str, way_out: str = "") -> Response:
     """What went wrong: a page, or JSON where JSON was asked for."""
     if request.url.path.startswith(DATA) or request.method not in ("GET", "HEAD"):

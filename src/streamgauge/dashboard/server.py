@@ -6,28 +6,42 @@ import sys
 import traceback
 from pathlib import Path
 
+import anyio
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from streamgauge.dashboard import assets, live, pages
+from streamgauge.dashboard import assets, changes, data, live, pages
+from streamgauge.dashboard.feeds import Feeds
 from streamgauge.dashboard.guard import Control, Guarded
+from streamgauge.dashboard.live import status_of
+from streamgauge.dashboard.reading import RunReader
 from streamgauge.dashboard.rendering import failure
+from streamgauge.dashboard.samples import SampleReader
 from streamgauge.model.errors import StreamgaugeError
-from streamgauge.store import RunStore
+from streamgauge.store import HeldRunError, RunStore, UnknownRunError
 
-ROUTES = (
-    Route("/", pages.runs, name="runs"),
-    Route("/runs/{run}", pages.run, name="run"),
-    Route("/runs/{run}/live", live.stream, name="live"),
-    Route("/static/plotly.js", assets.plotly, name="plotly"),
-    Route("/static/report.css", assets.report_style, name="report_style"),
-    Route("/static/report.js", assets.report_script, name="report_script"),
-    Mount("/static", StaticFiles(packages=[("streamgauge.dashboard", "static")]), name="static"),
+ROUTES: tuple[BaseRoute, ...] = (
+    Route("/", pages.runs),
+    Route("/runs/{run}", pages.run),
+    Route("/runs/{run}/live", live.stream),
+    Route("/runs/{run}/report.html", data.report),
+    Route("/runs/{run}/figures.csv", data.figures),
+    Route("/runs/{run}/trials/{trial:int}/{table}.csv", data.table),
+    Route("/compare", pages.compare),
+    Route("/compare.csv", data.comparison),
+    Route("/api/runs/{run}/overlay", data.overlay),
+    Route("/api/runs/{run}/span", data.span),
+    Route("/api/runs/{run}/notes", changes.write_note, methods=["POST"]),
+    Route("/api/runs/{run}/delete", changes.delete, methods=["POST"]),
+    Route("/static/plotly.js", assets.plotly),
+    Route("/static/report.css", assets.report_style),
+    Route("/static/report.js", assets.report_script),
+    Mount("/static", StaticFiles(packages=[("streamgauge.dashboard", "static")])),
 )
 
 
@@ -37,10 +51,13 @@ def application(store_root: Path | str, control: Control | None = None) -> Starl
     app = Starlette(
         routes=list(ROUTES),
         middleware=[Middleware(Guarded, control=guarded)],
-        exception_handlers={HTTPException: _no_page, StreamgaugeError: _refused, Exception: _mistake},
+        exception_handlers=_HANDLERS,
     )
-    app.state.store = RunStore(store_root)
     app.state.control = guarded
+    app.state.reader = RunReader(RunStore(store_root))
+    app.state.samples = SampleReader()
+    app.state.writing = anyio.Lock()
+    app.state.feeds = Feeds(status_of)
     return app
 
 
@@ -53,10 +70,23 @@ async def _no_page(request: Request, error: Exception) -> Response:
 
 async def _refused(request: Request, error: Exception) -> Response:
     """A mistake in what was asked, or a run that cannot be read: its own words."""
-    cause, way_out = getattr(error, "cause", str(error)), getattr(error, "way_out", "")
-    return failure(request, getattr(error, "status", 422), cause, way_out)
+    status = next((code for kind, code in _STATUSES.items() if isinstance(error, kind)), 422)
+    return failure(request, status, getattr(error, "cause", str(error)), getattr(error, "way_out", ""))
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    return failure(request, 404, "the run was removed while it was being read")
 
 
 async def _mistake(request: Request, error: Exception) -> Response:
     traceback.print_exception(error, file=sys.stderr)
     return failure(request, 500, "this is a mistake of streamgauge; its trace is on the console")
+
+
+_STATUSES = {UnknownRunError: 404, HeldRunError: 409}
+_HANDLERS = {
+    HTTPException: _no_page,
+    StreamgaugeError: _refused,
+    FileNotFoundError: _gone,
+    Exception: _mistake,
+}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,8 @@ import duckdb
 
 from streamgauge.measure.quantiles import Quantiles, quantiles_of_counts
 from streamgauge.store.tables import text_literal
+
+_FAR = 2.0**62
 
 
 @dataclass(frozen=True)
@@ -53,12 +57,18 @@ def of_counts(connection: duckdb.DuckDBPyConnection, latency: Path, span: Span, 
     found = connection.execute(
         f"""
         select latency_ms, sum("count")::bigint as n from read_parquet({text_literal(str(latency))})
-        where kind = ? and "second" >= floor(?) and "second" < ? group by latency_ms
+        where kind = ? and "second" >= ? and "second" < ? group by latency_ms
         """,
-        [kind, span.from_s, span.to_s],
+        [kind, _whole(span.from_s, math.floor), _whole(span.to_s, math.ceil)],
     ).fetchnumpy()
     return SpanQuantiles(quantiles_of_counts(found["latency_ms"], found["n"]), exact=False)
 
 
-def _instants(started_at_ms: float, span: Span) -> tuple[float, float]:
-    return started_at_ms + span.from_s * 1000, started_at_ms + span.to_s * 1000
+def _instants(started_at_ms: float, span: Span) -> tuple[int, int]:
+    low, high = (_whole(started_at_ms + each * 1000, math.ceil) for each in (span.from_s, span.to_s))
+    return low, high
+
+
+def _whole(value: float, towards: Callable[[float], int]) -> int:
+    """A bound as a whole number: compared with one, whole groups of rows are passed over unread."""
+    return towards(min(max(value, -_FAR), _FAR))

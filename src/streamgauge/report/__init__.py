@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from streamgauge.report.drawing import DrawnTrial
     from streamgauge.report.markup import Markup
+    from streamgauge.report.page import Part
     from streamgauge.store import StoredRun
 
 __all__ = ["drawn_trials", "report_text", "run_body", "write_report"]
@@ -32,19 +34,18 @@ def report_text(stored: StoredRun) -> str:
     return page(stored.run, drawn_trials(stored), stored.problems, stored.characterisation, stored.calibration)
 
 
-def run_body(stored: StoredRun) -> Markup:
-    """What stands on the run's page, without style and scripts."""
+def run_body(stored: StoredRun, further: Sequence[Part] = ()) -> Markup:
+    """What stands on the run's page, without style and scripts, with further parts after the summary."""
     from streamgauge.report.page import page_body
 
-    return page_body(stored.run, drawn_trials(stored), stored.problems, stored.characterisation, stored.calibration)
+    trials = drawn_trials(stored)
+    return page_body(stored.run, trials, stored.problems, stored.characterisation, stored.calibration, further)
 
 
 def drawn_trials(stored: StoredRun) -> list[DrawnTrial]:
     """The run's trials with the tables that charts are drawn from."""
     from streamgauge.report.drawing import DrawnTrial
 
-    trials = []
-    for record in stored.trials:
-        tables = stored.tables(record, _DRAWN_TABLES)
-        trials.append(DrawnTrial(record, tables, stored.decisions(record)))
-    return trials
+    return [
+        DrawnTrial(record, stored.tables(record, _DRAWN_TABLES), stored.decisions(record)) for record in stored.trials
+    ]

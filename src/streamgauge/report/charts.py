@@ -75,6 +75,11 @@ def engine_colours(engines: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def name_colours(names: Iterable[str]) -> dict[str, str]:
+    """One colour per name in their order, for lines that are told apart by more than their engine."""
+    return {name: PALETTE[position % len(PALETTE)] for position, name in enumerate(dict.fromkeys(names))}
+
+
 def latency_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict[str, Any]:
     """Latency over time on a logarithmic axis."""
     data = [_scatter(t, colours, drawable(t.line.y), "%{customdata:,.0f} ms") for t in traces if not t.line.empty]

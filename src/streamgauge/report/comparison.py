@@ -16,6 +16,8 @@ from streamgauge.measure.comparison import NO_DIFFERENCE, Change, Repeats, compa
 from streamgauge.measure.figures import Figure, get_figure
 from streamgauge.model.errors import StoreError
 from streamgauge.report.export import Sheet
+from streamgauge.report.grids import Cell, Grid, Said
+from streamgauge.report.markup import Column
 from streamgauge.report.tables import plain_table
 from streamgauge.report.words import NOTHING, in_order, in_unit, percent
 from streamgauge.store import StoredRun
@@ -144,13 +146,28 @@ def comparison_table(compared: ComparedPair, wanted: Sequence[str] = (), width: 
     for heading in (*(compared.names if wide else ("baseline", "candidate")), "change", "95 % interval"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("verdict", overflow="fold")
-    for change in compared.changes:
-        name = change.figure.name
-        shown = bool(change.baseline or change.candidate) and width >= _NEEDS_WIDTH.get(name, 0)
-        if shown or name in wanted:
+    for change in _shown(compared, wanted):
+        if width >= _NEEDS_WIDTH.get(change.figure.name, 0) or change.figure.name in wanted:
             *cells, words = _cells(change, wide)
             table.add_row(*map(Text, cells), Text(words, _style(change)))
     return table
+
+
+def comparison_grid(compared: ComparedPair, wanted: Sequence[str] = ()) -> Grid:
+    """The same rows as `comparison_table`, for a page."""
+    about = [str(line) for line in about_pair(compared)]
+    headings = (*compared.names, "change", "95 % interval")
+    columns = [Column("figure", "title"), *(Column(each, "number") for each in headings), Column("verdict", "full")]
+    rows: list[list[Cell]] = []
+    for change in _shown(compared, wanted):
+        *cells, words = _cells(change)
+        rows.append([*cells, Said({"better": True, "worse": False}.get(change.verdict), words)])
+    return Grid(compared.pair.title, " · ".join(about), columns, rows)
+
+
+def _shown(compared: ComparedPair, wanted: Sequence[str]) -> list[Change]:
+    """The changes of a pair without figures that neither side has, unless they are wanted by name."""
+    return [c for c in compared.changes if c.baseline or c.candidate or c.figure.name in wanted]
 
 
 def _cells(change: Change, wide: bool = True) -> list[str]:

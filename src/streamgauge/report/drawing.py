@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from streamgauge.measure.repeats import Group
@@ -24,6 +24,13 @@ class DrawnTrial:
     tables: Mapping[str, Any] = field(default_factory=dict)
     decisions: str = ""
     """The lines of its scheduler's decisions, where it had one."""
+    name: str = ""
+    """What its lines are called where trials of one engine are told apart."""
+
+    @property
+    def called(self) -> str:
+        """The name of its lines and of their colour: its own or, unless it has one, that of its engine."""
+        return self.name or str(self.record["engine"])
 
     @property
     def start_ms(self) -> float:
@@ -91,7 +98,7 @@ def timeline(name: str, section: Section, colours: dict[str, str]) -> Figure:
     Faults are lines in it.
     """
     heading, caption, traces, chart = _TIMELINES[name]
-    marks = [mark for trial in section.trials for mark in fault_marks(trial.record)]
+    marks = [replace(mark, engine=trial.called) for trial in section.trials for mark in fault_marks(trial.record)]
     return Figure(heading, caption, charts.with_marks(chart(list(traces(section)), colours), marks, colours))
 
 
@@ -104,11 +111,11 @@ def overview(groups: Sequence[Group], colours: dict[str, str], floor_ms: float |
     if paced:
         floor = " The dotted line is the floor: the broker's own round trip, at its median." if floor_ms else ""
         caption = f"Event latency: median (dot), p95 and p99 (rings), largest (tick), on a logarithmic axis.{floor}"
-        figure = charts.overview_chart([_reach(label, g) for label, g in paced], colours, floor_ms)
+        figure = charts.overview_chart([reach(label, g) for label, g in paced], colours, floor_ms)
         found.append(Figure("Latency at a glance", caption, figure))
     if drained:
         caption = "Events per second from a log that was filled before the job started. Longer is better."
-        figure = charts.rate_chart([_bar(label, g) for label, g in drained], colours)
+        figure = charts.rate_chart([bar(label, g) for label, g in drained], colours)
         found.append(Figure("Drain rate at a glance", caption, figure))
     return found
 
@@ -128,16 +135,18 @@ def component_figures(records: Sequence[Record]) -> list[Figure]:
     return [Figure("What latency is made of", caption, charts.stack_chart(stacks))]
 
 
-def _reach(label: str, group: Group) -> Reach:
+def reach(label: str, group: Group, name: str = "") -> Reach:
+    """A group's latency as a row of the overview, in the colour of the name or of its engine."""
     means = {p: group.interval(lambda r, p=p: r["latency_ms"].get(p)) for p in ("p50", "p95", "p99")}  # type: ignore[misc]
     largest = [r["latency_ms"]["max"] for r in group.ranked if r["latency_ms"].get("max") is not None]
     p50, p95, p99 = (None if m is None else m.mean for m in means.values())
-    return Reach(label, group.first["engine"], p50, p95, p99, max(largest, default=None))
+    return Reach(label, name or group.first["engine"], p50, p95, p99, max(largest, default=None))
 
 
-def _bar(label: str, group: Group) -> Bar:
+def bar(label: str, group: Group, name: str = "") -> Bar:
+    """A group's rate as a row of bars, in the colour of the name or of its engine."""
     rate = group.interval(rate_of)
-    return Bar(label, group.first["engine"], rate.mean if rate else 0.0, (rate.half if rate else None) or 0.0)
+    return Bar(label, name or group.first["engine"], rate.mean if rate else 0.0, (rate.half if rate else None) or 0.0)
 
 
 def _labels(groups: Sequence[Group]) -> list[str]:
@@ -199,7 +208,7 @@ def _with_table(section: Section, name: str) -> Iterable[tuple[DrawnTrial, str, 
     seen: set[str] = set()
     for trial in section.trials:
         if name in trial.tables:
-            engine = trial.record["engine"]
+            engine = trial.called
             yield trial, engine, engine not in seen
             seen.add(engine)
 

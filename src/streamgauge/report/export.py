@@ -39,14 +39,15 @@ def write_sheet(sheet: Sheet, path: Path) -> None:
         if path.suffix.lower() == ".parquet":
             write_table(path, sheet.numbers)
         else:
-            write_text(path, _csv(sheet.numbers) if path.suffix.lower() == ".csv" else _markdown(sheet))
+            write_text(path, csv_text(sheet.numbers) if path.suffix.lower() == ".csv" else _markdown(sheet))
     except StoreError as error:
         raise UserError(error.cause, "Give another file with --export") from error
 
 
-def _csv(numbers: pa.Table) -> str:
+def csv_text(numbers: pa.Table) -> str:
+    """A table as CSV with a line of headings."""
     written = io.BytesIO()
-    csv.write_csv(numbers, written)
+    csv.writecsv_text(numbers, written)
     return written.getvalue().decode()
 
 

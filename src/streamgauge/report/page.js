@@ -18,11 +18,8 @@
     return layout;
   };
 
-  // For pages that draw charts of their own in these colours.
-  window.paintChart = paint;
-
-  const draw = (holder) => {
-    const figure = JSON.parse(document.getElementById(holder.dataset.figure).textContent);
+  /** Draw a figure into a holder; `more` replaces members of the layout. Answers when it is drawn. */
+  const plot = (holder, figure, more = {}) => {
     const layout = paint(figure.layout);
     layout.dragmode = touch ? false : "zoom";
     if (narrow() && layout.showlegend) {
@@ -30,14 +27,18 @@
       layout.height += 20 * Math.max(0, entries - 2);
       layout.legend.font = { size: 11 };
     }
-    Plotly.newPlot(holder, figure.data, layout, {
+    return Plotly.newPlot(holder, figure.data, Object.assign(layout, more), {
       responsive: true, displaylogo: false, displayModeBar: touch ? false : "hover",
       modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
     }).then(() => holder.setAttribute("data-drawn", "yes"));
   };
 
+  const draw = (holder) => plot(holder, JSON.parse(document.getElementById(holder.dataset.figure).textContent));
+
   const folded = (holder) => holder.closest("details:not([open])");
   const holders = [...document.querySelectorAll("[data-figure]")].filter((holder) => !folded(holder));
+  window.gauge = { plot, colour };
+
   const next = () => {
     const holder = holders.shift();
     if (!holder) { document.body.setAttribute("data-drawn", "yes"); return; }

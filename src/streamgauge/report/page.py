@@ -27,6 +27,9 @@ from streamgauge.report.markup import Markup, bullets, element, embedded_json, f
 from streamgauge.report.probes import found_words
 from streamgauge.report.words import answer, compared, in_order
 
+Part = tuple[str, str, Markup | None]
+"""A part of the page: its identity, its heading and what stands below it; None where there is nothing to say."""
+
 
 def page(
     run: Mapping[str, Any],
@@ -47,13 +50,14 @@ def page_body(
     problems: Sequence[str] = (),
     characterisation: Mapping[str, Any] | None = None,
     calibration: Mapping[str, Any] | None = None,
+    further: Sequence[Part] = (),
 ) -> Markup:
-    """What stands on a run's page, without style and scripts, as a page of the dashboard holds it too."""
+    """What stands on a run's page, without style and scripts; further parts come after the summary of the trials."""
     records = [t.record for t in trials]
     if characterisation is not None and not records:
         return _characterisation_body(run, problems, characterisation)
     colours = charts.engine_colours(in_order(r["engine"] for r in records))
-    parts = [part for part in _parts(run, trials, colours, problems, calibration) if part[2] is not None]
+    parts = [part for part in _parts(run, trials, colours, problems, calibration, further) if part[2] is not None]
     links = joined(element("a", heading, href=f"#{identity}") for identity, heading, _ in parts)
     suite = suite_page.heading(run, len(records))
     body = [
@@ -109,7 +113,8 @@ def _parts(
     colours: dict[str, str],
     problems: Sequence[str],
     calibration: Mapping[str, Any] | None,
-) -> list[tuple[str, str, Markup | None]]:
+    further: Sequence[Part],
+) -> list[Part]:
     records = [t.record for t in trials]
     grouped = groups(compared(records))
     glance = drawing.overview(grouped, colours, floor_ms(run))
@@ -117,6 +122,7 @@ def _parts(
         *suite_page.suite_parts(run, trials, colours, drawn_figures),
         ("search", "The search", _search(run)),
         ("summary", "Summary", joined([drawn_figures("glance", glance), sections.summary(compared(records), colours)])),
+        *further,
         ("repeats", "Repeats", _repeats(grouped, colours)),
         ("faults", "Faults and recovery", faults_section(compared(records), colours)),
         *_findings(run, records, colours),
@@ -132,11 +138,9 @@ def _parts(
     return found
 
 
-def _trial_charts(
-    trials: Sequence[DrawnTrial], colours: dict[str, str], *, folded: bool
-) -> list[tuple[str, str, Markup | None]]:
+def _trial_charts(trials: Sequence[DrawnTrial], colours: dict[str, str], *, folded: bool) -> list[Part]:
     """A part for each application and load; of a suite, which has many, all in one part, each drawn when opened."""
-    parts: list[tuple[str, str, Markup | None]] = []
+    parts: list[Part] = []
     for number, section in enumerate(drawing.sections(trials), 1):
         drawn = drawn_figures(f"section-{number}", drawing.section_figures(section, colours))
         parts.append((f"section-{number}", section.title, drawn))
@@ -160,11 +164,9 @@ def _search(run: Mapping[str, Any]) -> Markup | None:
     return joined([words, drawn_figures("search", charted), search_chart.probe_table(found["probes"])])
 
 
-def _findings(
-    run: Mapping[str, Any], records: Sequence[Mapping[str, Any]], colours: dict[str, str]
-) -> list[tuple[str, str, Markup | None]]:
+def _findings(run: Mapping[str, Any], records: Sequence[Mapping[str, Any]], colours: dict[str, str]) -> list[Part]:
     """A part for each further table; that of the components begins with its chart."""
-    found: list[tuple[str, str, Markup | None]] = []
+    found: list[Part] = []
     for grid in findings.grids(run, records):
         identity = grid.heading.lower().replace(" ", "-")
         drawn = drawing.component_figures(compared(records)) if grid.heading == findings.COMPONENTS_HEADING else []
@@ -173,9 +175,9 @@ def _findings(
     return found
 
 
-def _paradigms(number: int, section: drawing.Section, colours: dict[str, str]) -> list[tuple[str, str, Markup | None]]:
+def _paradigms(number: int, section: drawing.Section, colours: dict[str, str]) -> list[Part]:
     """A part for every trial of a section that a scheduler decided in."""
-    found: list[tuple[str, str, Markup | None]] = []
+    found: list[Part] = []
     for place, trial in enumerate((t for t in section.trials if adaptive.has_scheduler(t)), 1):
         identity = f"paradigms-{number}-{place}"
         again = f" #{place}" if place > 1 else ""

@@ -63,14 +63,22 @@ class StoredRun:
         """One table of a trial, given by its record or number: latency, samples, throughput, resources or lateness."""
         return read_table(self._trial_folder(trial) / f"{name}.parquet", _TRIAL_WAY_OUT)
 
+    def check_table(self, trial: Mapping[str, Any] | int, name: str) -> None:
+        """Raise what `table` would raise for one that was cut off, without reading its rows."""
+        check_table(self._trial_folder(trial) / f"{name}.parquet", _TRIAL_WAY_OUT)
+
+    def table_paths(self, trial: Mapping[str, Any] | int) -> dict[str, Path]:
+        """The Parquet file of every table of a trial, by the table's name."""
+        return {path.stem: path for path in sorted(self._trial_folder(trial).glob("*.parquet"))}
+
     def tables(self, trial: Mapping[str, Any] | int, names: Sequence[str] | None = None) -> dict[str, pa.Table]:
         """Every table of a trial, or those of the names, that can be read; one that cannot is among the problems."""
         found: dict[str, pa.Table] = {}
-        for path in sorted(self._trial_folder(trial).glob("*.parquet")):
-            if names is not None and path.stem not in names:
+        for name, path in self.table_paths(trial).items():
+            if names is not None and name not in names:
                 continue
             try:
-                found[path.stem] = read_table(path, _TRIAL_WAY_OUT)
+                found[name] = read_table(path, _TRIAL_WAY_OUT)
             except StoreError as error:
                 self._note(str(error))
         return found

@@ -43,7 +43,7 @@
     trial.row = row;
     const after = [...trials.values()].filter((t) => t.row && t.number > trial.number && t !== trial)
       .sort((a, b) => a.number - b.number)[0];
-    byId("trials").insertBefore(row, after ? after.row : null);
+    byId("live-trials").insertBefore(row, after ? after.row : null);
     return row;
   };
 
@@ -118,9 +118,7 @@
     figure.append(made("h3", trial.paradigms.heading), made("figcaption", trial.paradigms.caption), holder);
     place.append(figure);
     const drawing = structuredClone(trial.paradigms.figure);
-    Plotly.newPlot(holder, drawing.data, paintChart(drawing.layout), { responsive: true, displaylogo: false, displayModeBar: false });
-    holder.dataset.drawn = "yes";
-    redraw(holder, trial);
+    gauge.plot(holder, drawing).then(() => redraw(holder, trial));
   };
 
   const show = (number) => {
