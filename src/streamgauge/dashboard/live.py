@@ -79,7 +79,7 @@ def page(request: Request, name: str, run: Mapping[str, Any]) -> Response:
         request,
         "live.html",
         title=f"{name}, under way",
-        name=name,
+        run_name=name,
         run=run,
         phases=PHASES,
         charts=drawn_figures("live", list(figures.values())),
