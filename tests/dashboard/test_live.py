@@ -245,9 +245,7 @@ def test_lines_of_another_version_or_damaged_ones_are_passed_over(run: GrowingRu
     played(story())
 
 
-def test_a_run_that_fell_silent_is_said_to_be(
-    run: GrowingRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_fell_silent_is_said_to_be(run: GrowingRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamgauge.dashboard.feeds.SILENT_S", 0.1)
 
     async def story() -> None:

@@ -15,7 +15,7 @@ from streamgauge.model.errors import UserError
 if TYPE_CHECKING:
     from streamgauge.lab.request import Plan, PlannedTrial
 
-OF_EVERY_RUN = ("kafka", "kafka_config", "out", "keep", "dry_run", "verbose", "as_json")
+OF_EVERY_RUN = ("kafka", "kafka_config", "out", "keep", "dry_run", "verbose", "watch", "as_json")
 OF_A_SUITE = ("applications", "scale", "quick", "engine", "threshold", "seeds")
 OF_A_RESUMED = ("resume", "sink")
 """Options of `run` that go with each."""

@@ -34,6 +34,7 @@ from streamgauge.model.errors import UserError
 
 if TYPE_CHECKING:
     from streamgauge.lab.request import Listener, Plan, PlannedTrial, RunOutcome, RunRequest
+    from streamgauge.store import StoredRun
 
 
 def run(
@@ -130,6 +131,9 @@ def run(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Also tell what spark-adaptive decides, while it runs.")
     ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Serve the page of the run while it is measured, and print its address.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run applications on engines under a load, or a suite of such trials: how fast were they, and were they right?"""
@@ -140,11 +144,12 @@ def run(
     names = tuple(applications or ())
     command = _command(context.obj or [], sink)
     where = Plan((), kafka, kafka_config, out, keep, command, verbose)
+    how = Showing(dry_run, as_json, out if watch else None)
     if resume is not None:
-        raise typer.Exit(_done(_resumed(context, where, resume, sink), dry_run, as_json))
+        raise typer.Exit(_done(_resumed(context, where, resume, sink), how))
     if _says_a_suite(names):
         wishes = SuiteWishes(names[0], scale, quick, tuple(engine or ()), tuple(threshold or ()), seeds)
-        raise typer.Exit(_done(_suite(context, where, wishes), dry_run, as_json))
+        raise typer.Exit(_done(_suite(context, where, wishes), how))
     for option, given in (("--quick", quick), ("--scale", scale is not None), ("--seeds", seeds is not None)):
         if given:
             raise UserError(f"{option} is for suites", "streamgauge list suites shows them")
@@ -180,7 +185,7 @@ def run(
         verbose=verbose,
     )
     request = _with_instances(request, instances, multiplier)
-    raise typer.Exit(_done(_applications(request), dry_run, as_json))
+    raise typer.Exit(_done(_applications(request), how))
 
 
 def _with_instances(request: RunRequest, run: str | None, multiplier: int | None) -> RunRequest:
@@ -268,25 +273,45 @@ def _resumed(context: typer.Context, where: Plan, run: str, sink: str | None) ->
     return Work(lambda: left_trials(where, run, sink), conduct)
 
 
-def _done(work: Work, dry_run: bool, as_json: bool) -> int:
+@dataclass(frozen=True)
+class Showing:
+    """How a command shows what it does."""
+
+    dry_run: bool = False
+    as_json: bool = False
+    watched: Path | None = None
+    """The folder of the runs, where their page is served meanwhile."""
+
+
+def _done(work: Work, how: Showing) -> int:
     """Show what would be done, or do it, store it, report it; the exit code."""
     from streamgauge.cli.stdout import reserved_stdout
+    from streamgauge.cli.watching import served
 
-    if dry_run:
+    if how.dry_run:
         from streamgauge.cli.plans import show_plan
 
+        if how.watched is not None:
+            raise UserError("--watch does not go with --dry-run", "Nothing is started, so there is nothing to watch")
         with reserved_stdout():
             trials = work.trials()
-        return show_plan(trials, as_json)
-    with reserved_stdout():
-        from streamgauge.cli.progress import progress
-        from streamgauge.report import write_report
-        from streamgauge.store import StoredRun
+        return show_plan(trials, how.as_json)
+    with served(how.watched) as page:
+        with reserved_stdout():
+            from streamgauge.cli.progress import progress
+            from streamgauge.report import write_report
+            from streamgauge.store import StoredRun
 
-        with progress() as listener:
-            outcome = work.conduct(listener)
-        stored = StoredRun.open(outcome.path)
-        path = write_report(stored)
+            with progress() as listener:
+                outcome = work.conduct(page.told_to(listener))
+            stored = StoredRun.open(outcome.path)
+            path = write_report(stored)
+        _show(stored, outcome, path, how.as_json)
+        page.stay()
+    return outcome.exit_code
+
+
+def _show(stored: StoredRun, outcome: RunOutcome, path: Path, as_json: bool) -> None:
     from streamgauge.report import findings
 
     if as_json:
@@ -300,7 +325,6 @@ def _done(work: Work, dry_run: bool, as_json: bool) -> int:
         further = findings.console_tables(stored.run, outcome.records, console().width)
         print_summary(outcome.records, further=further)
         print(path)
-    return outcome.exit_code
 
 
 VERB = Verb(
@@ -323,6 +347,7 @@ VERB = Verb(
         "streamgauge run wordcount --for 60s --fault 'kill driver at half'",
         "streamgauge run wordcount --for 60s --fault 'suspend broker at 20s for 5s' --fault 'random fault every 10s'",
         "streamgauge run wordcount --place cluster:3 --for 60s --fault 'kill worker at 20s' --failure-timeout 10s",
+        "streamgauge run wordcount --for 60s --watch",
         "streamgauge run --resume latest",
     ),
 )

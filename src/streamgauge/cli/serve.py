@@ -28,7 +28,7 @@ def serve(
 ) -> None:
     """Serve the page over the stored runs until Ctrl-C; its address, with the token, is the first line."""
     from streamgauge.dashboard.guard import Control
-    from streamgauge.dashboard.serving import bind, server
+    from streamgauge.dashboard.serving import bind, end, server
 
     bound = bind(host, port)
     control = Control.at(host, bound.port, allow_control=allow_control)
@@ -39,8 +39,13 @@ def serve(
     if open_page:
         _open(address)
     # The server ends what is under way when it is interrupted, and then hands the interrupt on: an end like any other.
+    found = server(bound, out, control)
     with contextlib.closing(bound.socket), contextlib.suppress(KeyboardInterrupt):
-        server(bound, out, control).run(sockets=[bound.socket])
+        try:
+            found.run(sockets=[bound.socket])
+        finally:
+            # What the page started ends with it.
+            end(found)
 
 
 def _open(address: str) -> None:

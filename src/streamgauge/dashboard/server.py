@@ -15,7 +15,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from streamgauge.dashboard import assets, changes, data, live, pages
+from streamgauge.dashboard import assets, changes, data, live, pages, starting
+from streamgauge.dashboard.commands import BusyError, Commands
 from streamgauge.dashboard.feeds import Feeds
 from streamgauge.dashboard.guard import Control, Guarded
 from streamgauge.dashboard.live import status_of
@@ -33,6 +34,11 @@ ROUTES: tuple[BaseRoute, ...] = (
     Route("/runs/{run}/figures.csv", data.figures),
     Route("/runs/{run}/trials/{trial:int}/{table}.csv", data.table),
     Route("/compare", pages.compare),
+    Route("/start", starting.form),
+    Route("/api/control", starting.control),
+    Route("/api/start", starting.start, methods=["POST"]),
+    Route("/api/start/check", starting.check, methods=["POST"]),
+    Route("/api/stop", starting.stop, methods=["POST"]),
     Route("/compare.csv", data.comparison),
     Route("/api/runs/{run}/overlay", data.overlay),
     Route("/api/runs/{run}/span", data.span),
@@ -58,6 +64,7 @@ def application(store_root: Path | str, control: Control | None = None) -> Starl
     app.state.samples = SampleReader()
     app.state.writing = anyio.Lock()
     app.state.feeds = Feeds(status_of)
+    app.state.commands = Commands(app.state.reader.store)
     return app
 
 
@@ -83,7 +90,7 @@ async def _mistake(request: Request, error: Exception) -> Response:
     return failure(request, 500, "this is a mistake of streamgauge; its trace is on the console")
 
 
-_STATUSES = {UnknownRunError: 404, HeldRunError: 409}
+_STATUSES = {UnknownRunError: 404, HeldRunError: 409, BusyError: 409}
 _HANDLERS = {
     HTTPException: _no_page,
     StreamgaugeError: _refused,

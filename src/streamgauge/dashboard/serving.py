@@ -6,6 +6,7 @@ import errno
 import socket
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
@@ -72,3 +73,9 @@ def server(bound: Bound, store_root: Path, control: Control) -> uvicorn.Server:
         timeout_graceful_shutdown=_ENDING_S,
     )
     return uvicorn.Server(settings)
+
+
+def end(found: uvicorn.Server) -> None:
+    """End what the page of a server has started, and wait for it."""
+    app: Any = found.config.app
+    app.state.commands.close()

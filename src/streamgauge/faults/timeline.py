@@ -16,6 +16,8 @@ from streamgauge.model.units import duration
 DEFAULT_FAILURE_TIMEOUT_S = 60.0
 """As Spark's standalone master waits for a worker that is silent."""
 
+MOST_INSTANTS = 10_000
+
 _NODE = {"executor": "worker"}
 """An executor is a part of its worker: both suspended at once would be one process twice."""
 
@@ -96,6 +98,11 @@ def _instants(fault: Fault, scene: Scene) -> Iterator[float]:
     if length_s is not None and first_s >= length_s:
         raise _after_the_end(fault, first_s, length_s)
     most = math.inf if fault.up_to is None else fault.up_to
+    times = most if length_s is None else min(most, (length_s - first_s) / fault.every_s)
+    if times > MOST_INSTANTS:
+        raise _refused(
+            spelled(fault), f"it would come more than {MOST_INSTANTS:,} times", "Let it come less often, or 'up to N'"
+        )
     number = 0
     while number < most and (length_s is None or first_s + number * fault.every_s < length_s):
         yield first_s + number * fault.every_s

@@ -148,9 +148,7 @@ def with_marks(figure: dict[str, Any], marks: Sequence[Mark], colours: dict[str,
     return figure
 
 
-def mark_shapes(
-    marks: Sequence[Mark], colours: dict[str, str]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def mark_shapes(marks: Sequence[Mark], colours: dict[str, str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Lines and shades of faults for a chart's layout, and their names; each name once where several coincide."""
     shapes, notes, named = [], [], set()
     for mark in marks:

@@ -42,7 +42,7 @@ def figures() -> dict[str, Figure]:
         ),
         "late": Figure(
             "Publisher's lateness",
-            "How long after it was due the latest of the newest events left: a publisher that is behind measures nothing.",
+            "How long after it was due the latest of the newest events left; one that is behind measures nothing.",
             _figure("milliseconds", "%{y:,.1f} ms", ("late", "lateness", PALETTE[3], "solid")),
         ),
         "cpu": Figure(
@@ -150,9 +150,7 @@ def _figure(y: str, hover: str, *lines: tuple[str, str, str, str]) -> dict[str, 
 
 
 def _latency() -> dict[str, Any]:
-    figure = _figure(
-        "latency", "%{y:,.0f} ms", ("p50", "p50", PALETTE[0], "solid"), ("p99", "p99", PALETTE[0], "dot")
-    )
+    figure = _figure("latency", "%{y:,.0f} ms", ("p50", "p50", PALETTE[0], "solid"), ("p99", "p99", PALETTE[0], "dot"))
     axis = {**charts.latency_axis([]), "autorange": True}
     del axis["range"]
     figure["layout"]["yaxis"].update(axis)
