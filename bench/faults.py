@@ -69,12 +69,17 @@ def _armed(room: Room) -> Figure:
 
 
 def armed_figure(without: Sequence[dict[str, Any]], armed: Sequence[dict[str, Any]]) -> Figure:
-    """Throughput lost, in percent of that without the machinery; pair by pair."""
-    rates = [(a["throughput"]["events_per_s"], b["throughput"]["events_per_s"]) for a, b in _pairs(without, armed)]
+    """Throughput lost, in percent of that without the machinery."""
+    return lost_figure("with faults armed but idle", without, armed)
+
+
+def lost_figure(how: str, without: Sequence[dict[str, Any]], burdened: Sequence[dict[str, Any]]) -> Figure:
+    """Throughput lost, in percent of that without the burden; pair by pair."""
+    rates = [(a["throughput"]["events_per_s"], b["throughput"]["events_per_s"]) for a, b in _pairs(without, burdened)]
     cost = t_interval([100 * (a - b) / a for a, b in rates])
     least = cost.mean - (cost.half or 0.0)
     return Figure(
-        what=f"drain of {EVENTS / 1e6:.0f} M, wordcount: throughput lost with faults armed but idle",
+        what=f"drain of {EVENTS / 1e6:.0f} M, wordcount: throughput lost {how}",
         seen=_percent(cost),
         goal=f"not shown to exceed {MOST_PERCENT:g} %",
         reached=least <= MOST_PERCENT,

@@ -21,6 +21,7 @@ from bench.latency import latency
 from bench.publishing import generating, publishing
 from bench.room import Room, open_room
 from bench.scaling import memory, scaling
+from bench.watching import watching
 from streamgauge.provision.machine import describe_machine
 
 MEASUREMENTS = {
@@ -33,6 +34,7 @@ MEASUREMENTS = {
     "memory": memory,
     "faults": faults,
     "adaptive": adaptive,
+    "watching": watching,
 }
 
 

@@ -142,6 +142,7 @@ def test_fifty_tabs_share_one_reader_and_leave_nothing(run: GrowingRun, tmp_path
         looks = feed.looks
         await asyncio.sleep(5 * QUICK_S)
         assert feed.looks == looks, "nobody reads for nobody"
+        assert not run.live.watched(), "and the run knows at once that nobody looks"
 
     played(story())
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.dashboard.following import Followed
-from streamgauge.store.live import SILENT_S, LiveReader, heard_s_ago, renew_watch
+from streamgauge.store.live import SILENT_S, LiveReader, end_watch, heard_s_ago, renew_watch
 
 EVERY_S = 0.5
 STILL_THERE_S = 10.0
@@ -87,6 +87,7 @@ class Feed:
         finally:
             self._started.set()
             self._reader.close()
+            end_watch(self._folder)
 
     def _look(self) -> tuple[list[dict[str, Any]], str | None]:
         self.looks += 1

@@ -182,6 +182,12 @@ def renew_watch(folder: Path) -> None:
             (folder / WATCHERS).touch()
 
 
+def end_watch(folder: Path) -> None:
+    """Say that one who looked has gone; others say within half a second that they have not."""
+    with contextlib.suppress(OSError):
+        (folder / WATCHERS).unlink(missing_ok=True)
+
+
 def heard_s_ago(folder: Path, now_s: Callable[[], float] = time.time) -> float | None:
     """How long ago the run last told something; None where it does not tell, or no more."""
     try:

@@ -1,0 +1,125 @@
+"""What it costs to be watched: throughput with a page open and without, in paired repeats."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from bench.faults import EVENTS, lost_figure
+from bench.listening import Quiet, check_right
+from bench.room import Figure, Room
+from streamgauge.cli.watching import ServedPage, served
+from streamgauge.lab.request import RunRequest
+from streamgauge.lab.run import conduct_run
+from streamgauge.model import Trial
+
+PAIRS = 8
+LOOK_S = 5.0
+
+
+@dataclass
+class Browser:
+    """Reads the stream of a run as a page does, and throws it away."""
+
+    address: str
+    received: int = 0
+    _gone: threading.Event = field(default_factory=threading.Event)
+
+    def __enter__(self) -> Browser:
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._gone.set()
+        self._thread.join()
+
+    def _read(self) -> None:
+        parts = urlsplit(self.address)
+        with socket.create_connection((parts.hostname, parts.port), LOOK_S) as connection:
+            connection.sendall(f"GET {parts.path}/live HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode())
+            connection.settimeout(0.2)
+            while not self._gone.is_set():
+                with contextlib.suppress(TimeoutError):
+                    found = connection.recv(65536)
+                    if not found:
+                        return
+                    self.received += len(found)
+
+
+class EveryOther(Quiet):
+    """Opens a page for one trial of every pair; a wrong answer, or a page that was told nothing, ends it."""
+
+    def __init__(self, page: ServedPage) -> None:
+        self._page, self._run = page, ""
+        self._browser: Browser | None = None
+        self.found: list[dict[str, Any]] = []
+
+    def planned(self, run: str, trials: list[Trial]) -> None:
+        """Remember which run is shown."""
+        self._run = run
+
+    def phase(self, number: int, trial: Trial, phase: str, done: float, total: float) -> None:
+        """Watch a trial from its beginning, where it is its turn."""
+        if is_watched(number) and self._browser is None:
+            self._browser = Browser(self._page.address_of(self._run).partition("#")[0])
+            self._browser.__enter__()
+
+    def finished(self, number: int, trial: Trial, record: dict[str, Any]) -> None:
+        """Keep the record, and close the page."""
+        check_right(trial, record)
+        received = 0
+        if self._browser is not None:
+            self._browser.__exit__()
+            received, self._browser = self._browser.received, None
+            if not received:
+                raise RuntimeError("the page was told nothing: what was measured is not watching")
+        self.found.append(record)
+        words = f"watched ({received / 1000:.0f} kB)" if received else "unwatched"
+        print(f"  {words}: {record['throughput']['events_per_s']:,.0f}/s", flush=True)
+
+
+def watching(room: Room) -> None:
+    """The cost of a page that is open, as a share of the throughput without one."""
+    request = RunRequest(
+        applications=("wordcount",),
+        load="preloaded",
+        events=EVENTS,
+        repeat=2 * PAIRS,
+        kafka=room.cluster.bootstrap,
+        out=Path(room.folder / "runs"),
+    )
+    with _page(request.out) as page:
+        listener = EveryOther(page)
+        conduct_run(request, listener)
+    room.figures.append(watched_figure(listener.found))
+
+
+@contextlib.contextmanager
+def _page(runs: Path) -> Iterator[ServedPage]:
+    """A server as `--watch` starts it, over both kinds of trials: only whether somebody looks differs."""
+    with served(runs) as page:
+        assert isinstance(page, ServedPage)
+        yield page
+
+
+def is_watched(number: int) -> bool:
+    """Whether the trial of that number, from 1, is watched: in every pair one is, now the second, now the first.
+
+    A process grows warmer from trial to trial; with one order alone that would be taken for the cost.
+    """
+    pair, place = divmod(number - 1, 2)
+    return (pair + place) % 2 == 1
+
+
+def watched_figure(records: Sequence[dict[str, Any]]) -> Figure:
+    """Throughput lost while a page watches, of records in the order of their trials."""
+    numbered = list(enumerate(records, 1))
+    without = [record for number, record in numbered if not is_watched(number)]
+    return lost_figure("while a page watches", without, [record for number, record in numbered if is_watched(number)])

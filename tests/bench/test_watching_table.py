@@ -1,0 +1,28 @@
+"""The line of `make bench` on watching: pairs in both orders, and only what is shown is held against us."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bench.run import MEASUREMENTS
+from bench.watching import is_watched, watched_figure, watching
+
+
+def records(*per_s: float) -> list[dict[str, Any]]:
+    return [{"throughput": {"events_per_s": rate}} for rate in per_s]
+
+
+def test_of_every_pair_one_is_watched_and_the_order_changes() -> None:
+    assert [is_watched(number) for number in range(1, 9)] == [False, True, True, False, False, True, True, False]
+    assert MEASUREMENTS["watching"] is watching
+
+
+def test_a_process_that_grows_warmer_is_no_cost_of_watching() -> None:
+    line = watched_figure(records(100_000, 101_000, 102_000, 103_000))
+    assert line.raw == "100 → 101 k/s; 103 → 102 k/s" and line.reached
+
+
+def test_a_cost_that_is_shown_is_told() -> None:
+    line = watched_figure(records(100_000, 96_900, 97_000, 100_000, 100_000, 97_100))
+    assert not line.reached and line.seen.startswith("+3.00 ± 0.25")
+    assert line.what.endswith("throughput lost while a page watches")
