@@ -90,7 +90,9 @@ def paradigm_figure(segments: Sequence[str]) -> Figure:
     figure = framed(data, x=X, y="", y_axis={"type": "category", "showgrid": False, "automargin": True})
     labels = [escaped(each) for each in segments]
     figure["layout"]["yaxis"].update(categoryorder="array", categoryarray=labels[::-1], title=None)
-    figure["layout"].update(height=130 + 30 * max(1, len(segments)), hovermode="closest")
+    figure["layout"].update(height=170 + 34 * max(1, len(segments)), hovermode="closest")
+    figure["layout"]["margin"].update(t=24, b=84)
+    figure["layout"]["legend"].update(yref="container", y=0.01, yanchor="bottom")
     caption = "The paradigm of every segment; grey is the gap of a switch, in which no query runs."
     return Figure("Paradigm", caption, figure, broad=True)
 

@@ -135,6 +135,8 @@
 
   const words = (value, field) => {
     if (value === null || value === undefined) return "–";
+    // A logarithmic axis draws 0 ms at a half.
+    if (/^p\d+$/.test(field) && value < 1) return "<1";
     const digits = field === "cpu-job" ? 2 : value < 10 && field !== "backlog" ? 1 : 0;
     return value.toLocaleString("en-GB", { minimumFractionDigits: 0, maximumFractionDigits: digits });
   };
@@ -143,7 +145,7 @@
     const last = trial.points[trial.points.length - 1];
     for (const tile of root.querySelectorAll("[data-tile]")) {
       const value = last ? last.v[tile.dataset.tile] : null;
-      tile.textContent = words(value, tile.dataset.tile) + (value === null || value === undefined ? "" : tile.dataset.unit);
+      tile.replaceChildren(words(value, tile.dataset.tile), made("small", value === null ? "" : tile.dataset.unit));
     }
   };
 
