@@ -20,7 +20,7 @@ from streamgauge.report.comparison import (
 from streamgauge.report.drawing import DrawnTrial
 from streamgauge.report.grids import page_grid
 from streamgauge.report.markup import Markup
-from streamgauge.report.overlay import MOST_NAMES, glance_figures
+from streamgauge.report.overlay import MOST_NAMES, glance_figures, named_figures
 from streamgauge.report.page import drawn_figures
 from streamgauge.report.words import in_order
 from streamgauge.store import StoredRun
@@ -57,9 +57,10 @@ class Chosen:
 
 @dataclass(frozen=True)
 class PairView:
-    """A pair: in one sentence, why it may not be compared, and its table."""
+    """A pair: who stands against whom, in one sentence how, why it may not be compared, and its table."""
 
     title: str
+    sides: str
     answer: str
     reasons: list[str]
     table: Markup
@@ -144,7 +145,9 @@ def comparison_view(chosen: Sequence[Chosen]) -> ComparisonView:
 
 def _pair_view(pair: ComparedPair) -> PairView:
     colours = charts.engine_colours(side.engine for side in pair.pair.both)
-    return PairView(pair.pair.title, answer(pair), list(pair.pair.reasons), page_grid(comparison_grid(pair), colours))
+    told = page_grid(comparison_grid(pair), colours)
+    against = f"{pair.pair.candidate.title} against {pair.pair.baseline.title}"
+    return PairView(pair.pair.title, against, answer(pair), list(pair.pair.reasons), told)
 
 
 def _unmatched(matched: Matched) -> str:
@@ -176,7 +179,7 @@ def _sections(named: Sequence[tuple[str, Side, StoredRun]]) -> list[tuple[str, M
     colours = charts.name_colours(name for name, _, _ in named)
     trials = [trial for name, side, stored in named for trial in _drawn(name, side, stored)]
     return [
-        (section.title, drawn_figures(f"section-{number}", drawing.section_figures(section, colours)))
+        (section.title, drawn_figures(f"section-{number}", named_figures(section, colours)))
         for number, section in enumerate(drawing.sections(trials), 1)
     ]
 

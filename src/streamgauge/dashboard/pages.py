@@ -27,9 +27,9 @@ def run(request: Request) -> Response:
         return live.page(request, name, stored.run)
     with whole(name):
         rows = run_view.trial_rows(stored)
-        explore = (
-            fragment("explore.html", name=name, trials=rows, kinds=run_view.KINDS, most=MOST_NAMES) if rows else None
-        )
+    values = {"name": name, "trials": rows, "kinds": run_view.KINDS, "most": MOST_NAMES}
+    explore = fragment("explore.html", **values) if rows else None
+    with whole(name):
         body = run_body(stored, [("explore", "Lay trials over each other", explore)])
     notes = read_notes(stored.folder)
     return shown(request, "run.html", title=stored.id, name=name, run=stored.run, notes=notes, trials=rows, body=body)

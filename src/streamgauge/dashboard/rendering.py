@@ -37,20 +37,20 @@ def _finished(value: Any) -> Any:
     return Markup(value.html) if isinstance(value, markup.Markup) else value
 
 
-def shown(request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
+def shown(request: Request, template: str, /, status: int = 200, **values: Any) -> HTMLResponse:
     """A page made of the template of that name."""
     control = request.app.state.control
-    text = templates().get_template(name).render(request=request, refused=control.refused, **values)
+    text = templates().get_template(template).render(request=request, refused=control.refused, **values)
     return HTMLResponse(text, status, headers={"cache-control": "no-store"})
 
 
-def fragment(name: str, **values: Any) -> markup.Markup:
+def fragment(template: str, /, **values: Any) -> markup.Markup:
     """A part of a page made of the template of that name."""
-    return markup.Markup(templates().get_template(name).render(**values))
+    return markup.Markup(templates().get_template(template).render(**values))
 
 
 def failure(request: Request, status: int, cause: str, way_out: str = "") -> Response:
     """What went wrong: a page, or JSON where JSON was asked for."""
     if request.url.path.startswith(DATA) or request.method not in ("GET", "HEAD"):
         return JSONResponse({"error": cause, "way_out": way_out}, status)
-    return shown(request, "error.html", status, title="Not shown", cause=cause, way_out=way_out, code=status)
+    return shown(request, "error.html", status=status, title="Not shown", cause=cause, way_out=way_out, code=status)

@@ -12,6 +12,7 @@ from streamgauge.report.words import NOTHING, in_order
 from streamgauge.store import ListedRun, Notes
 
 _MOST_NAMES = 4
+_UNBROKEN = "\u00a0"
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class RunRow:
     def searched(self) -> str:
         """All that the filter looks at, in small letters."""
         words = [self.id, self.problem, self.when, self.what, self.detail, self.status, self.machine]
-        return " ".join([*words, *self.notes.tags, self.notes.note, *self.remarks]).lower()
+        return " ".join([*words, *self.notes.tags, self.notes.note, *self.remarks]).lower().replace(_UNBROKEN, " ")
 
 
 def _plural(number: int, word: str) -> str:
@@ -135,7 +136,7 @@ def _machine(facts: Any) -> str:
     memory = known.get("memory_bytes")
     words = [
         str(known.get("cpu") or known.get("processor") or ""),
-        f"{known['cores']} cores" if known.get("cores") else "",
-        size(memory) if isinstance(memory, int | float) else "",
+        f"{known['cores']} cores".replace(" ", _UNBROKEN) if known.get("cores") else "",
+        size(memory).replace(" ", _UNBROKEN) if isinstance(memory, int | float) else "",
     ]
     return " · ".join(word for word in words if word)

@@ -59,6 +59,7 @@ def application(store_root: Path | str, control: Control | None = None) -> Starl
         middleware=[Middleware(Guarded, control=guarded)],
         exception_handlers=_HANDLERS,
     )
+    app.router.redirect_slashes = False
     app.state.control = guarded
     app.state.reader = RunReader(RunStore(store_root))
     app.state.samples = SampleReader()

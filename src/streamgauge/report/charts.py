@@ -197,6 +197,7 @@ def rate_chart(bars: Sequence[Bar], colours: dict[str, str]) -> dict[str, Any]:
             "y": [label],
             "text": [f"{b.events_per_s:,.0f}/s"],
             "textposition": "auto",
+            "insidetextanchor": "start",
             "error_x": {"type": "data", "array": [round(b.half, 1)], "visible": b.half > 0, "thickness": 1.5},
             "marker": {"color": colours[b.engine]},
             "hovertemplate": "%{x:,.0f} events/s<extra>" + label + "</extra>",

@@ -223,13 +223,13 @@ _Timeline = tuple[
 _TIMELINES: dict[str, _Timeline] = {
     "latency": (
         "Latency over time",
-        "Event latency per second, logarithmic: the median and, where a second holds at least 100 events, p99.",
+        "Event latency per second, logarithmic: the median (solid) and, where a second holds 100 events, p99 (dotted).",
         _latency_traces,
         charts.latency_chart,
     ),
     "throughput": (
         "Throughput over time",
-        "Events that entered the log and events that the job had consumed, per second.",
+        "Events that entered the log (dotted) and events that the job had consumed (solid), per second.",
         _throughput_traces,
         charts.throughput_chart,
     ),

@@ -47,7 +47,7 @@ def write_sheet(sheet: Sheet, path: Path) -> None:
 def csv_text(numbers: pa.Table) -> str:
     """A table as CSV with a line of headings."""
     written = io.BytesIO()
-    csv.writecsv_text(numbers, written)
+    csv.write_csv(numbers, written)
     return written.getvalue().decode()
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from streamgauge.measure.comparability import Side
 from streamgauge.measure.validity import Record
@@ -12,6 +14,7 @@ from streamgauge.report.words import told_apart
 
 MOST_NAMES = len(charts.PALETTE)
 """More lines than colours cannot be told apart."""
+_ENTRY_PX = 20
 
 
 def trial_names(records: Sequence[Record]) -> list[str]:
@@ -39,7 +42,27 @@ def _told(record: Record, short: Sequence[str], full: Sequence[str], at: int) ->
 
 def overlay_figures(trials: Sequence[DrawnTrial]) -> list[Figure]:
     """The charts of a section with every trial under its name."""
-    return drawing.section_figures(Section("", tuple(trials)), charts.name_colours(t.called for t in trials))
+    return named_figures(Section("", tuple(trials)), charts.name_colours(t.called for t in trials))
+
+
+def named_figures(section: Section, colours: dict[str, str]) -> list[Figure]:
+    """The charts of a section whose trials have names, which are longer than those of engines."""
+    return [replace(each, figure=_legible(each.figure)) for each in drawing.section_figures(section, colours)]
+
+
+def _legible(figure: dict[str, Any]) -> dict[str, Any]:
+    """The chart with one entry for each colour in its legend, below the room that the lines keep.
+
+    Its caption says what dots and dashes are.
+    """
+    known: set[str] = set()
+    for each in figure["data"]:
+        colour = each["line"]["color"]
+        each["legendgroup"] = colour
+        each["showlegend"] = colour not in known
+        known.add(colour)
+    figure["layout"]["height"] += _ENTRY_PX * max(0, len(known) - 2)
+    return figure
 
 
 def glance_figures(named: Sequence[tuple[str, Side]]) -> list[Figure]:

@@ -89,13 +89,18 @@ def events_over_time(throughput: Any, column: str) -> Line:
 
 
 def availability_over_time(throughput: Any) -> Line:
-    """1 for every slot in which the service was available, 0 for the others, while events came."""
+    """1 for every slot in which the service was available, 0 for the others, while events came.
+
+    Of a long run several slots share a point, which is 1 where the service was available in all of them.
+    """
     came, answered = _column(throughput, "in_events"), _column(throughput, "consumed_events")
     seconds = int(np.flatnonzero(came)[-1]) + 1 if came.any() else 0
     there = availability(came, answered, seconds).astype(np.float64)
+    step = max(1, -(-there.size // TIMELINE_POINTS))
+    starts = np.arange(0, there.size, step)
+    shared = np.minimum.reduceat(there, starts) if there.size else there
     # The end of the last slot, so that it is as wide as the others.
-    ends = np.append(there, there[-1:])
-    return Line(np.arange(ends.size, dtype=np.float64) * SLOT_S, ends)
+    return Line(np.append(starts, [there.size][: there.size]) * float(SLOT_S), np.append(shared, shared[-1:]))
 
 
 def resource_over_time(resources: Any, component: str, column: str, start_ms: float) -> Line:

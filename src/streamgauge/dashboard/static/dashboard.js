@@ -251,7 +251,7 @@
       const found = await ask(`${base}/span?${query()}&${limited}`, { signal: asking.signal });
       showRows(found.rows);
       const rough = found.rows.some((row) => !row.exact) ? " Where the samples were not kept, whole slots are counted." : "";
-      const span = from === "" && to === "" ? "the whole trial" : `${from || "the start"} to ${to || "the end"} s`;
+      const span = from === "" && to === "" ? "The whole trial" : `From ${from || "the start"} to ${to || "the end"} s`;
       say(`${span}: taken in ${found.took_ms} ms.${rough}`, "#span-said");
       const chart = one(".js-plotly-plot", place);
       if (chart) Plotly.relayout(chart, { selections: brushed() });
