@@ -11,6 +11,8 @@ from typing import Any
 
 import psutil
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from streamgauge.dashboard.commands import Commands
@@ -181,6 +183,22 @@ def test_without_token_or_from_elsewhere_nothing_happens(page: Page, path: str) 
     assert page.post(path, GOOD, host="elsewhere.example").status_code == 403
     assert page.client.get(path).status_code == 405
     assert page.client.get("/api/control").json()["started"] == []
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
+    max_leaves=8,
+)
+FIELDS = st.dictionaries(st.sampled_from([*GOOD, "engines", "faults", "events", "repeat", "x"]), JSON, max_size=6)
+
+
+@given(JSON | FIELDS | FIELDS.map(lambda given: {**GOOD, **given}))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_is_sent_is_planned_or_refused_and_never_a_mistake_of_ours(page: Page, body: Any) -> None:
+    assert page.post("/api/start/check", body).status_code in (200, 422)
+    assert page.post("/api/stop", body).status_code == 422
+    assert page.commands.list() == []
 
 
 def test_away_from_loopback_nothing_is_started_unless_it_is_allowed(tmp_path: Path) -> None:

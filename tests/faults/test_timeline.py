@@ -109,6 +109,8 @@ def test_a_suspension_lasts_until_it_is_continued() -> None:
         (["suspend driver at 1s for 1s", "continue driver at 3s"], LOCAL, "no driver is suspended at 3 s"),
         (["kill driver at half"], replace(LOCAL, length_s=None), "half of a preloaded trial is not known before"),
         (["kill driver every 3s"], replace(LOCAL, length_s=None), "Say how often: 'up to N'"),
+        (["kill driver every 1ms"], LOCAL, "it would come more than 10,000 times"),
+        (["kill driver every 1s up to 10001"], replace(LOCAL, length_s=None), "more than 10,000 times"),
     ],
 )
 def test_what_cannot_happen_is_said(texts: list[str], scene: Scene, said: str) -> None:

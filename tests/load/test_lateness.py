@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from streamgauge.load import lateness
 from streamgauge.load.lateness import LatenessCounts
+from streamgauge.load.process import lateness_in, progress_in
 
 events = st.lists(st.tuples(st.integers(0, 10**11), st.integers(0, 10**10)), min_size=1, max_size=60)
 
@@ -75,3 +76,10 @@ def test_the_warm_up_is_counted_but_not_judged() -> None:
     assert len(counts.table()) == 3
     assert (counts.events, counts.mean_ms, counts.max_ms, counts.quantile_ms(0.99)) == (2, 5.0, 6.0, 6)
     assert counts.kept_up()[0]
+
+
+def test_the_newest_lateness_is_told_with_the_progress(tmp_path: Path) -> None:
+    path = tmp_path / "publishing.json"
+    assert lateness_in(None) == 0.0 and lateness_in(str(path)) == 0.0
+    path.write_text('{"published": 5, "elapsed_s": 1.5, "start_ns": 1, "late_ms": 12.5}')
+    assert lateness_in(str(path)) == 12.5 and progress_in(str(path)) == (5, 1.5)

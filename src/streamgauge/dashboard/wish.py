@@ -65,7 +65,7 @@ def elsewhere(out: Path) -> list[str]:
     return [] if out == Path("runs") else ["--out", str(out)]
 
 
-def _read(name: str, value: Any) -> str | tuple[str, ...]:
+def _read(name: str, value: Any) -> Any:
     if name in _LISTS:
         if not isinstance(value, list) or len(value) > MOST_IN_A_LIST:
             raise UserError(f"'{name}' is not a list of at most {MOST_IN_A_LIST}")

@@ -95,8 +95,8 @@ class TrialLook:
     def _seen(self, phase: str, watched: bool) -> FlowSeen | None:
         conductor = self._conductor
         handle, done = conductor.measured, conductor.done
-        may = handle is not None and done is not None and phase in _FLOWING and conductor.trial.sink is None
-        if not watched or not may or conductor.drill.broker_away:
+        may = watched and phase in _FLOWING and conductor.trial.sink is None and not conductor.drill.broker_away
+        if not may or handle is None or done is None:
             self.close()
             return None
         if self._flow is None:

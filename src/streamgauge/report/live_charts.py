@@ -153,7 +153,8 @@ def _figure(y: str, hover: str, *lines: tuple[str, str, str, str]) -> dict[str, 
 
 def _latency() -> dict[str, Any]:
     figure = _figure("latency", "%{y:,.0f} ms", ("p50", "p50", PALETTE[0], "solid"), ("p99", "p99", PALETTE[0], "dot"))
-    axis = {**charts.latency_axis([]), "autorange": True}
+    # The ticks of a narrow range: which one it will be, nobody knows yet.
+    axis = {**charts.latency_axis([{"y": [1, 10]}]), "autorange": True}
     del axis["range"]
     figure["layout"]["yaxis"].update(axis)
     return figure

@@ -158,7 +158,7 @@
   };
 
   const log = (event) => {
-    const line = made("li", "", event.kind);
+    const line = made("li", "", `of-${event.kind}`);
     const at = new Date(event.said_ms);
     const stamp = made("time", at.toLocaleTimeString("en-GB"));
     stamp.dateTime = at.toISOString();
