@@ -197,7 +197,7 @@ def test_without_the_token_it_is_asked_for(served: Served, opened: Any) -> None:
     page.locator('#notes button[value="save"]').click()
     page.locator("#token input").fill(served.token)
     page.locator('#token button[value="use"]').click()
-    page.wait_for_function("document.querySelector('#said').textContent.includes('saved')")
+    page.locator("#said", has_text="saved").wait_for()
     assert read_notes(run).note == "mine"
 
 
@@ -215,7 +215,7 @@ def test_a_trial_is_laid_over_and_a_span_brushed(served: Served, opened: Any) ->
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] / 2, steps=5)
     page.mouse.up()
-    page.wait_for_function("document.querySelector('#span-said').textContent.startsWith('From')")
+    page.locator("#span-said", has_text="From").wait_for()
     low, high = (float(page.locator(f'#span input[name="{name}"]').input_value()) for name in ("from", "to"))
     assert 5 < low < 7
     assert 11 < high < 13
@@ -223,7 +223,7 @@ def test_a_trial_is_laid_over_and_a_span_brushed(served: Served, opened: Any) ->
     assert 0 < counted < 12_500
     kept(page, "brushed")
     page.locator('#span button[type="reset"]').click()
-    page.wait_for_function("document.querySelector('#span-said').textContent.startsWith('The whole trial')")
+    page.locator("#span-said", has_text="The whole trial").wait_for()
 
 
 def test_charts_tables_and_the_report_are_downloaded(served: Served, opened: Any, tmp_path: Path) -> None:

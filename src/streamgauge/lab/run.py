@@ -36,7 +36,8 @@ from streamgauge.provision.java import find_java
 from streamgauge.provision.machine import describe_machine
 from streamgauge.provision.work import check_space, work_root
 from streamgauge.store.records import trial_record
-from streamgauge.store.run_store import RunStore, RunWriter, StoredRun
+from streamgauge.store.run_store import RunStore, RunWriter
+from streamgauge.store.stored_run import StoredRun
 
 
 def conduct_run(request: RunRequest, listener: Listener) -> RunOutcome:
