@@ -43,8 +43,8 @@ def compare(request: Request) -> Response:
     with whole(", ".join(str(choice) for choice in wanted)):
         view = compare_view.comparison_view(chosen)
         known = [(each.run, run_view.trial_rows(read.opened(each.run))) for each in _once(wanted)]
-    values = {"view": view, "chosen": [str(choice) for choice in wanted], "known": known}
-    return shown(request, "compare.html", title="Compare", runs=read.rows(), **values)
+    named = [str(choice) for choice in wanted]
+    return shown(request, "compare.html", title="Compare", runs=read.rows(), view=view, chosen=named, known=known)
 
 
 def _once(wanted: list[compare_view.Choice]) -> list[compare_view.Choice]:

@@ -41,7 +41,12 @@ def shown(request: Request, template: str, /, status: int = 200, **values: Any) 
     """A page made of the template of that name."""
     control = request.app.state.control
     text = templates().get_template(template).render(request=request, refused=control.refused, **values)
-    return HTMLResponse(text, status, headers={"cache-control": "no-store"})
+    return HTMLResponse(_writable(text), status, headers={"cache-control": "no-store"})
+
+
+def _writable(text: str) -> str:
+    """A text without what UTF-8 cannot write: a folder's name may hold any bytes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def fragment(template: str, /, **values: Any) -> markup.Markup:
@@ -52,5 +57,5 @@ def fragment(template: str, /, **values: Any) -> markup.Markup:
 def failure(request: Request, status: int, cause: str, way_out: str = "") -> Response:
     """What went wrong: a page, or JSON where JSON was asked for."""
     if request.url.path.startswith(DATA) or request.method not in ("GET", "HEAD"):
-        return JSONResponse({"error": cause, "way_out": way_out}, status)
+        return JSONResponse({"error": _writable(cause), "way_out": _writable(way_out)}, status)
     return shown(request, "error.html", status=status, title="Not shown", cause=cause, way_out=way_out, code=status)

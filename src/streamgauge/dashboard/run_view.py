@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -134,7 +134,7 @@ def _seconds(text: str | None, absent: float) -> float:
     return found
 
 
-def span_json(found: Iterable[tuple[int, str, SpanQuantiles]]) -> list[Mapping[str, Any]]:
+def span_json(found: Iterable[tuple[int, str, SpanQuantiles]]) -> list[dict[str, Any]]:
     """Quantiles of trials as rows: as numbers, and as words."""
     rows = []
     for number, name, quantiles in found:

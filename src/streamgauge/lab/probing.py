@@ -21,7 +21,8 @@ from streamgauge.model import EngineError, LogError, UserError
 from streamgauge.model.errors import EXIT_OK, EXIT_THRESHOLD, EXIT_WRONG_ANSWER
 from streamgauge.model.units import parse_duration_s
 from streamgauge.provision.machine import describe_machine
-from streamgauge.store.run_store import RunStore, RunWriter, StoredRun
+from streamgauge.store.run_store import RunStore, RunWriter
+from streamgauge.store.stored_run import StoredRun
 
 LEAST_PROBE_S = 30.0
 """Over less, a slope is hardly told from the way that batches come and go."""

@@ -12,7 +12,7 @@ from streamgauge.lab.request import Plan, PlannedTrial
 from streamgauge.model import StoreError, UserError
 from streamgauge.model.trial import without_password
 from streamgauge.provision.machine import describe_machine
-from streamgauge.store.run_store import StoredRun
+from streamgauge.store.stored_run import StoredRun
 
 SAME_MACHINE = (
     *("cpu", "cores", "architecture", "python", "java", "pyspark"),

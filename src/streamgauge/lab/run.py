@@ -38,7 +38,8 @@ from streamgauge.provision.machine import describe_machine
 from streamgauge.provision.work import check_space, work_root
 from streamgauge.store.live import LiveWriter
 from streamgauge.store.records import trial_record
-from streamgauge.store.run_store import RunStore, RunWriter, StoredRun
+from streamgauge.store.run_store import RunStore, RunWriter
+from streamgauge.store.stored_run import StoredRun
 
 
 def conduct_run(request: RunRequest, listener: Listener) -> RunOutcome:
