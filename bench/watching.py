@@ -29,6 +29,8 @@ class Browser:
 
     address: str
     received: int = 0
+    looked: int = 0
+    """Samples for which the log was asked and the tail of the outputs read."""
     _gone: threading.Event = field(default_factory=threading.Event)
 
     def __enter__(self) -> Browser:
@@ -51,6 +53,7 @@ class Browser:
                     if not found:
                         return
                     self.received += len(found)
+                    self.looked += found.count(b'"watched":true')
 
 
 class EveryOther(Quiet):
@@ -74,14 +77,14 @@ class EveryOther(Quiet):
     def finished(self, number: int, trial: Trial, record: dict[str, Any]) -> None:
         """Keep the record, and close the page."""
         check_right(trial, record)
-        received = 0
+        looked = 0
         if self._browser is not None:
             self._browser.__exit__()
-            received, self._browser = self._browser.received, None
-            if not received:
-                raise RuntimeError("the page was told nothing: what was measured is not watching")
+            looked, self._browser = self._browser.looked, None
+            if not looked:
+                raise RuntimeError("the page was shown nothing of the log: what was measured is not watching")
         self.found.append(record)
-        words = f"watched ({received / 1000:.0f} kB)" if received else "unwatched"
+        words = f"watched ({looked} looks)" if looked else "unwatched"
         print(f"  {words}: {record['throughput']['events_per_s']:,.0f}/s", flush=True)
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
 from typing import Any
 
 from bench.run import MEASUREMENTS
-from bench.watching import is_watched, watched_figure, watching
+from bench.watching import Browser, is_watched, watched_figure, watching
+
+from tests.dashboard.serving import Served
+from tests.dashboard.test_live import GrowingRun
 
 
 def records(*per_s: float) -> list[dict[str, Any]]:
@@ -26,3 +31,19 @@ def test_a_cost_that_is_shown_is_told() -> None:
     line = watched_figure(records(100_000, 96_900, 97_000, 100_000, 100_000, 97_100))
     assert not line.reached and line.seen.startswith("+3.00 ± 0.25")
     assert line.what.endswith("throughput lost while a page watches")
+
+
+def test_the_browser_of_the_bench_really_watches(tmp_path: Path) -> None:
+    run = GrowingRun(tmp_path)
+    run.begin()
+    page = Served(tmp_path)
+    try:
+        with Browser(f"{page.address}runs/{run.writer.id}") as browser:
+            deadline = time.monotonic() + 10
+            while browser.looked < 3 and time.monotonic() < deadline:
+                run.sample()
+                time.sleep(0.1)
+            assert run.live.watched()
+        assert browser.looked >= 3 and browser.received > 300
+    finally:
+        page.close()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import threading
 import time
+import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -72,6 +75,44 @@ def test_it_stays_only_before_a_terminal(tmp_path: Path, monkeypatch: pytest.Mon
             patch.setattr(watching.sys.stdout, "isatty", lambda: True)
             patch.setattr(watching.time, "sleep", interrupt)
             page.stay()
+
+
+def test_a_run_that_cannot_begin_takes_its_page_along(tmp_path: Path) -> None:
+    before = {each.pid for each in children()}
+    runs = tmp_path / "runs"
+    arguments = ["run", "wordcount", "--watch", "--kafka", "127.0.0.1:1", "--out", str(runs)]
+    ended = subprocess.run(
+        [sys.executable, "-m", "streamgauge.cli", *arguments], capture_output=True, text=True, timeout=120
+    )
+    assert ended.returncode == 5 and "no Kafka answers at 127.0.0.1:1" in ended.stderr
+    (told,) = [line for line in ended.stderr.splitlines() if line.startswith("watch it at http://127.0.0.1:")]
+    assert "/runs/" in told and "#token=" in told
+    assert [each for each in children() if each.pid not in before] == [] and list(runs.iterdir()) == []
+
+
+@pytest.mark.spark
+@pytest.mark.kafka
+@pytest.mark.timeout(300)
+def test_a_real_run_is_served_while_it_runs_and_the_page_ends_with_it(tmp_path: Path) -> None:
+    arguments = ["run", "identity", "--load", "constant:200/s", "--for", "6s", "--warmup", "2s", "--watch"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "streamgauge.cli", *arguments, "--out", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as command:
+        assert command.stderr is not None
+        told = next(line for line in command.stderr if line.startswith("watch it at "))
+        address = told.removeprefix("watch it at ").strip().partition("#")[0]
+        drain = threading.Thread(target=command.stderr.read, daemon=True)
+        drain.start()
+        with urllib.request.urlopen(f"{address}/live", timeout=120) as stream:
+            events = stream.read().decode()
+        assert command.wait(60) in (0, 4)
+    assert '"what":"sample"' in events and '"watched":true' in events
+    assert 'event: end\ndata: {"status":"complete"}' in events
+    with pytest.raises(OSError):
+        urllib.request.urlopen(address, timeout=5)
 
 
 def test_without_watch_nothing_is_started() -> None:

@@ -271,6 +271,7 @@ def test_the_page_of_a_run_under_way_is_live_and_afterwards_it_is_not(run: Growi
     page = client.get(f"/runs/{run.writer.id}")
     assert page.status_code == 200 and 'id="live"' in page.text and "/static/live.js" in page.text
     assert "<b>wordcount</b>" not in page.text and "&lt;b&gt;wordcount" in page.text
+    assert 'id="live"' not in client.get(f"/runs/{run.writer.id}?stored=1").text
     old = time.time() - 60
     os.utime(run.writer.folder / LIVE, (old, old))
     assert 'id="live"' not in client.get(f"/runs/{run.writer.id}").text, "a run that was killed is not under way"

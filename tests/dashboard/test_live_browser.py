@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from streamgauge.dashboard.guard import Control
-from streamgauge.dashboard.serving import bind, end, server
+from tests.dashboard.serving import Served
 from tests.dashboard.test_live import GrowingRun
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -34,25 +32,6 @@ def browser() -> Iterator[Any]:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
         yield started
         started.close()
-
-
-class Served:
-    """A server of its own over a folder of runs."""
-
-    def __init__(self, root: Path) -> None:
-        self.bound = bind("127.0.0.1", 0)
-        self.control = Control.at("127.0.0.1", self.bound.port)
-        self.address = self.bound.address
-        self.with_token = self.bound.address_with_token(self.control)
-        self._server = server(self.bound, root, self.control)
-        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self.bound.socket]}, daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        end(self._server)
-        self._server.should_exit = True
-        self._thread.join(10)
-        self.bound.socket.close()
 
 
 @pytest.fixture

@@ -52,6 +52,12 @@ def program(root: Path, deaf: tuple[int, ...] = ()) -> tuple[str, ...]:
     return (sys.executable, "-c", RUNS.replace("{deaf!r}", repr(deaf)), str(root))
 
 
+@pytest.fixture(autouse=True)
+def _at_usual_priority(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests may be run behind others; what they are about is not."""
+    monkeypatch.setattr(os, "nice", lambda change: 0)
+
+
 @pytest.fixture
 def commands(tmp_path: Path) -> Iterator[Commands]:
     found = Commands(RunStore(tmp_path), program(tmp_path), polite_s=3.0)

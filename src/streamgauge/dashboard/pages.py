@@ -12,6 +12,9 @@ from streamgauge.report import run_body
 from streamgauge.report.overlay import MOST_NAMES
 from streamgauge.store import StoredRun, read_notes
 
+STORED = "stored"
+"""In the address of a run under way: what is stored of it so far, instead of what it does now."""
+
 
 def runs(request: Request) -> Response:
     """All runs of the store."""
@@ -23,7 +26,7 @@ def run(request: Request) -> Response:
     """One run: its report, with trials to choose and lay over each other, downloads, tags and a note."""
     stored = opened(request)
     name = stored.folder.name
-    if live.under_way(stored.folder, stored.run):
+    if STORED not in request.query_params and live.under_way(stored.folder, stored.run):
         return live.page(request, name, stored.run)
     with whole(name):
         rows = run_view.trial_rows(stored)
