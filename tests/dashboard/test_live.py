@@ -268,6 +268,7 @@ def test_a_stream_of_no_run_is_not_found(tmp_path: Path, name: str) -> None:
 def test_the_page_of_a_run_under_way_is_live_and_afterwards_it_is_not(run: GrowingRun, tmp_path: Path) -> None:
     client = TestClient(application(tmp_path), base_url="http://127.0.0.1")
     run.begin()
+    assert client.head(address(run)).headers["content-type"].startswith("text/event-stream")
     page = client.get(f"/runs/{run.writer.id}")
     assert page.status_code == 200 and 'id="live"' in page.text and "/static/live.js" in page.text
     assert "<b>wordcount</b>" not in page.text and "&lt;b&gt;wordcount" in page.text

@@ -98,7 +98,7 @@ def conductor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         application=SimpleNamespace(inputs={"lines": None}),
         sampler=SimpleNamespace(latest=lambda: {"job": sample}),
         publishers=SimpleNamespace(published=lambda: 700, late_ms=lambda: 3.5),
-        drill=SimpleNamespace(injector=Injector(), job=None, broker_away=False),
+        drill=SimpleNamespace(injector=Injector(), job=None, broker_hit=False),
         lab=SimpleNamespace(cluster=Log()),
         measured=None,
         done=None,
@@ -144,6 +144,7 @@ def test_a_trial_is_told_from_its_plan_to_its_outcome(live: Any, conductor: Any,
     assert samples[0]["use"] == {"job": [1.235, 2**28, 2**27]} and samples[0]["late_ms"] == 3.5
     assert samples[0]["watched"] is False and samples[0]["out_per_s"] is None
     assert (told[-1]["trial"], told[-1]["good"]) == (1, False)
+    assert run.taken_cost_s() > 0 and run.taken_cost_s() == 0, "what looking costs is in the trial's record"
     run.close("failed")
     assert not (tmp_path / LIVE).exists() and said(reader, "end")[0]["status"] == "failed"
 
@@ -173,6 +174,12 @@ def test_the_log_is_asked_only_while_somebody_watches(live: Any, conductor: Any,
     assert (log.asked, Tail.open) == (2, 0), "who goes takes the consumer along"
     renew_watch(tmp_path)
     log.away = False
+    run.beat()
+    assert (log.asked, Tail.open) == (3, 1)
+    conductor.drill.broker_hit = True
+    run.beat()
+    assert (log.asked, Tail.open) == (3, 0), "a broker that a fault has hit is left alone"
+    conductor.drill.broker_hit = False
     run.beat()
     run.phase(1, "verifying", 0, 0)
     run.beat()

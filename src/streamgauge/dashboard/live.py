@@ -62,6 +62,8 @@ async def stream(request: Request) -> Response:
     """What a run tells, as server-sent events."""
     reader: RunReader = request.app.state.reader
     folder = await asyncio.to_thread(reader.store.folder, request.path_params["run"])
+    if request.method == "HEAD":
+        return Response(media_type=EventStream.media_type)
     feeds: Feeds = request.app.state.feeds
     return EventStream(feeds.frames(folder, _after(request)))
 

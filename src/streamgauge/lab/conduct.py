@@ -98,7 +98,7 @@ class Conductor:
             if self.drill.breaks_the_log:
                 self.lab.prepared.distrust()
             done.resources = self.sampler.stop()
-            done.watching_cpu_s = self.sampler.own_cost_s
+            done.watching_cpu_s = self.sampler.own_cost_s + self.lab.live.taken_cost_s()
         return done
 
     def _prepared(self) -> Conducted:

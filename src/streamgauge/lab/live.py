@@ -37,8 +37,7 @@ class LiveRun:
         self._trial: tuple[int, Conductor] | None = None
         self._phase: tuple[str, float, float] = ("preparing", 0.0, 0.0)
         self._look: tuple[int, TrialLook] | None = None
-        self.cost_s = 0.0
-        """CPU seconds that telling and looking have used."""
+        self._cost_s = 0.0
 
     def __enter__(self) -> LiveRun:
         self._cadence.start()
@@ -98,7 +97,12 @@ class LiveRun:
             # A trial that is being torn down, a log that went away: there is another beat.
             pass
         finally:
-            self.cost_s += time.thread_time() - began_s
+            self._cost_s += time.thread_time() - began_s
+
+    def taken_cost_s(self) -> float:
+        """CPU seconds that telling and looking have used since the last call, for the trial's record."""
+        taken, self._cost_s = self._cost_s, 0.0
+        return taken
 
     def close(self, status: str) -> None:
         """The run has ended, and its record stands: take the file away."""

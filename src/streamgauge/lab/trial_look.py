@@ -95,7 +95,7 @@ class TrialLook:
     def _seen(self, phase: str, watched: bool) -> FlowSeen | None:
         conductor = self._conductor
         handle, done = conductor.measured, conductor.done
-        may = watched and phase in _FLOWING and conductor.trial.sink is None and not conductor.drill.broker_away
+        may = watched and phase in _FLOWING and conductor.trial.sink is None and not conductor.drill.broker_hit
         if not may or handle is None or done is None:
             self.close()
             return None

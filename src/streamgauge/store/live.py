@@ -82,6 +82,8 @@ class LiveWriter:
         clear_live(self._folder)
 
     def _thin(self) -> None:
+        # Where it fails, not before as much again has been written.
+        self._bytes = 0
         kept = thinned(self._path.read_bytes().splitlines(keepends=True))
         fresh = self._path.with_name(f".{LIVE}.part")
         file = fresh.open("wb", buffering=0)
