@@ -23,7 +23,7 @@ def commands() -> list[str]:
 
 def test_the_readme_shows_every_verb() -> None:
     shown = {c.split()[0] for c in commands()}
-    verbs = {"run", "search", "characterize", "list", "publish", "report", "compare", "history", "doctor"}
+    verbs = {"run", "search", "characterize", "list", "publish", "report", "compare", "history", "serve", "doctor"}
     assert shown == verbs
 
 

@@ -221,6 +221,9 @@ def test_a_trial_is_laid_over_and_a_span_brushed(served: Served, opened: Any) ->
     assert 11 < high < 13
     counted = int(page.locator("#quantiles tbody tr").first.locator("td").nth(1).inner_text().replace(",", ""))
     assert 0 < counted < 12_500
+    shade = page.locator("#overlay .js-plotly-plot").first.locator(".shapelayer path").last.bounding_box()
+    assert abs(shade["width"] - box["width"] * 0.25) < 5
+    assert abs(shade["height"] - box["height"]) < 5
     kept(page, "brushed")
     page.locator('#span button[type="reset"]').click()
     page.locator("#span-said", has_text="The whole trial").wait_for()

@@ -49,6 +49,7 @@ def test_the_page_is_drawn_without_error_or_overflow(browser: Any, page_path: Pa
     try:
         page, complaints = opened(context, page_path)
         assert complaints == []
+        assert page.locator('[data-title^="Share"]').count() == 0, "a chart is never sent anywhere"
         charts = page.locator("[data-figure]")
         assert charts.count() == 1 + 4 * 5
         assert page.locator("[data-figure] svg.main-svg .scatterlayer .trace").count() > 60

@@ -28,7 +28,7 @@
       layout.legend.font = { size: 11 };
     }
     return Plotly.newPlot(holder, figure.data, Object.assign(layout, more), {
-      responsive: true, displaylogo: false, displayModeBar: touch ? false : "hover",
+      responsive: true, displaylogo: false, displayModeBar: touch ? false : "hover", showSendToCloud: false,
       modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
     }).then(() => holder.setAttribute("data-drawn", "yes"));
   };

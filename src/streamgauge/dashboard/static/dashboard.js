@@ -190,10 +190,15 @@
   };
 
   const limits = () => [form.from.value, form.to.value];
-  const brushed = () => {
+  const ends = () => (place.firstChild ? one(".chart", place).layout.xaxis.range : [0, 0]);
+  /** The shapes of a chart with the span shaded. */
+  const shaded = (shapes) => {
+    const others = (shapes || []).filter((shape) => shape.name !== "span");
     const [from, to] = limits();
-    if (from === "" || to === "") return [];
-    return [{ type: "rect", xref: "x", yref: "paper", x0: Number(from), x1: Number(to), y0: 0, y1: 1, line: { width: 1 } }];
+    if (from === "" && to === "") return others;
+    const [first, last] = ends();
+    const across = { x0: from === "" ? first : Number(from), x1: to === "" ? last : Number(to), yref: "paper", y0: 0, y1: 1 };
+    return [...others, { type: "rect", name: "span", ...across, fillcolor: gauge.colour("--link"), opacity: .16, line: { width: 0 } }];
   };
 
   const brushable = (chart) => {
@@ -219,7 +224,7 @@
       place.replaceChildren(...holders.map(([figure]) => figure));
       for (const [at, [, chart]] of holders.entries()) {
         const brush = at === 0 && found.figures[0].heading === "Latency over time";
-        const more = brush ? { dragmode: "select", selectdirection: "h", selections: brushed() } : {};
+        const more = brush ? { dragmode: "select", selectdirection: "h" } : {};
         await gauge.plot(chart, found.figures[at].figure, more);
         if (brush) brushable(chart);
       }
@@ -254,7 +259,7 @@
       const span = from === "" && to === "" ? "The whole trial" : `From ${from || "the start"} to ${to || "the end"} s`;
       say(`${span}: taken in ${found.took_ms} ms.${rough}`, "#span-said");
       const chart = one(".js-plotly-plot", place);
-      if (chart) Plotly.relayout(chart, { selections: brushed() });
+      if (chart) Plotly.relayout(chart, { selections: [], shapes: shaded(chart.layout.shapes) });
     } catch (error) {
       if (error.name !== "AbortError") say(error.message, "#span-said");
     }
