@@ -62,6 +62,11 @@ PIECES = st.sampled_from(
             "9" * 30,
         ),
         *(
+            "live",
+            "start",
+            "check",
+            "control",
+            "stop",
             "overlay",
             "span",
             "notes",
