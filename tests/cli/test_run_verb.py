@@ -138,6 +138,7 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     "unknown parameter": (["grep", "--param", "patern=x"], "'patern'"),
     "no pair": (["grep", "--param", "pattern"], "--param takes KEY=VALUE, not 'pattern'"),
     "pair twice": (["grep", "-p", "pattern=a", "-p", "pattern=b"], "--param pattern is given twice, as 'a' and 'b'"),
+    "nothing to watch": (["wordcount", "--watch", "--dry-run"], "--watch does not go with --dry-run"),
     "no events": (["wordcount", "--events", "0"], "--events must be more than 0"),
     "not a count": (["wordcount", "--events", "many"], "'many' is not a number of events"),
     "not a duration": (["wordcount", "--for", "30"], "'30' is not a duration"),
