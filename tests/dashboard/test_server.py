@@ -272,7 +272,7 @@ def test_a_page_shows_what_changed_on_disk(tmp_path: Path) -> None:
 def test_what_is_not_there_is_a_page_or_json(reading: TestClient) -> None:
     page = reading.get("/nothing")
     assert (page.status_code, page.headers["content-type"].partition(";")[0]) == (404, "text/html")
-    assert "there is no such page" in page.text
+    assert "There is no such page" in page.text
     answer = reading.get("/api/nothing")
     assert answer.status_code == 404
     assert json.loads(answer.text)["error"]
