@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.adaptive import adaptive
 from bench.applications import applications
+from bench.brushing import brushing
 from bench.draining import draining
 from bench.faults import faults
 from bench.latency import latency
@@ -35,6 +36,7 @@ MEASUREMENTS = {
     "faults": faults,
     "adaptive": adaptive,
     "watching": watching,
+    "brushing": brushing,
 }
 
 

@@ -8,6 +8,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
@@ -15,7 +16,8 @@ from streamgauge.dashboard.server import application
 from streamgauge.store import Notes, RunStore, read_notes, write_notes
 from tests.dashboard.conftest import HOME
 from tests.dashboard.raw import request
-from tests.report.sample_run import record, store_sample, tables
+from tests.report.sample_run import STARTED_MS, record, store_sample, tables
+from tests.store.test_characterisations import document
 
 OUTSIDE = (
     *("..", ".", "../..", "../../etc/passwd", "..%2f..%2fetc%2fpasswd", "%2e%2e", "....//", "\\..\\..", "..\\"),
@@ -65,6 +67,19 @@ def test_a_damaged_run_is_one_row_and_never_a_failed_page(tmp_path: Path, damage
     assert other.name in listed.text
     assert client.get(f"/runs/{broken.name}").status_code in (200, 422)
     assert client.get(f"/compare?with={broken.name}").status_code in (200, 422)
+
+
+def test_a_run_that_only_characterised_is_shown(tmp_path: Path) -> None:
+    writer = RunStore(tmp_path).create(command="streamgauge characterize grep", trials=0)
+    writer.add_characterisation(document(), pa.table({"batch": [1]}))
+    writer.finish("complete")
+    client = fresh(tmp_path)
+    assert "characterize: grep" in client.get("/").text
+    page = client.get(f"/runs/{writer.id}")
+    assert page.status_code == 200
+    assert "Operators" in page.text
+    assert "figures.csv" not in page.text
+    assert client.get(f"/compare?with={writer.id}").status_code == 200
 
 
 @pytest.mark.parametrize("damage", ["", "{", '{"schema": 1}', '{"schema": 1, "status": "done", "latency_ms": 3}'])
@@ -160,12 +175,24 @@ def test_what_cannot_be_laid_over_is_refused_in_words(reading: TestClient, store
     assert answer.json()["error"]
 
 
+def test_a_span_is_taken_from_the_raw_samples_where_they_were_kept(tmp_path: Path) -> None:
+    at_ms = [STARTED_MS + at for at in (100, 900, 1100, 1900, 2100)]
+    samples = pa.table({"kind": ["event"] * 5, "at_ms": at_ms, "latency_ms": [1, 2, 3, 4, 5]})
+    kept = {**tables("spark-realtime", 1), "samples": samples}
+    name = store_sample(tmp_path, [(record("grep", "spark-realtime"), kept)]).name
+    (brushed,) = fresh(tmp_path).get(f"/api/runs/{name}/span?trial=1&from=0.9&to=2").json()["rows"]
+    assert (brushed["n"], brushed["p50"], brushed["max"], brushed["exact"]) == (3, 3, 4, True)
+    (whole,) = fresh(tmp_path).get(f"/api/runs/{name}/span?trial=1").json()["rows"]
+    assert (whole["n"], whole["exact"]) == (12_500, True)
+
+
 def test_a_span_counts_the_samples_in_it(reading: TestClient, stored: Path) -> None:
     where = f"/api/runs/{stored.name}/span?trial=1&trial=4"
     found = reading.get(where).json()
     assert [row["n"] for row in found["rows"]] == [12_500, 12_500]
     brushed = reading.get(f"{where}&from=5&to=10").json()
     assert [row["n"] for row in brushed["rows"]] == [2_500, 2_500]
+    assert [row["exact"] for row in (*found["rows"], *brushed["rows"])] == [True, True, False, False]
     assert brushed["rows"][1]["p50"] == 6
     assert brushed["rows"][1]["words"]["p50"] == "6 ms"
     assert reading.get(f"{where}&kind=due").json()["rows"][1]["p50"] == 7
@@ -245,7 +272,7 @@ def test_a_page_shows_what_changed_on_disk(tmp_path: Path) -> None:
 def test_what_is_not_there_is_a_page_or_json(reading: TestClient) -> None:
     page = reading.get("/nothing")
     assert (page.status_code, page.headers["content-type"].partition(";")[0]) == (404, "text/html")
-    assert "there is no such page" in page.text
+    assert "There is no such page" in page.text
     answer = reading.get("/api/nothing")
     assert answer.status_code == 404
     assert json.loads(answer.text)["error"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -47,10 +48,12 @@ class SampleReader:
 def _of_trial(
     cursor: duckdb.DuckDBPyConnection, stored: StoredRun, record: Record, span: Span, kind: str
 ) -> SpanQuantiles:
-    """From the samples where they were kept, else from the counts."""
+    """From the samples where they were kept, else from the counts, which hold a whole trial exactly."""
     paths = stored.table_paths(record)
     started = record.get("started_at_ms")
     try:
+        if span.unbounded and "latency" in paths:
+            return replace(of_counts(cursor, paths["latency"], span, kind), exact=True)
         if "samples" in paths and started is not None:
             return of_samples(cursor, paths["samples"], float(started), span, kind)
         if "latency" in paths:

@@ -23,6 +23,11 @@ class Span:
     from_s: float
     to_s: float
 
+    @property
+    def unbounded(self) -> bool:
+        """Whether it holds the whole trial, whatever its length."""
+        return math.isinf(self.from_s) and math.isinf(self.to_s)
+
 
 @dataclass(frozen=True)
 class SpanQuantiles:

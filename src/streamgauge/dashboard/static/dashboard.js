@@ -17,7 +17,11 @@
   }
   const token = () => localStorage.getItem(KEY) || "";
 
-  const say = (words, selector = "#said") => { one(selector).textContent = words; };
+  const say = (words, selector = "#said") => {
+    const place = one(selector);
+    place.textContent = words;
+    if (selector === "#said") setTimeout(() => { if (place.textContent === words) place.textContent = ""; }, 8000);
+  };
 
   /** Open a dialog and answer the value of the button that closed it; empty where it was cancelled. */
   const asked = (dialog) => new Promise((answer) => {
