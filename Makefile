@@ -13,7 +13,7 @@ FETCHED := $(VENV)/.streamgauge-jars
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench docs lock clean
+.PHONY: help setup demo test test-long bench docs lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,12 +31,16 @@ test: setup ## lint, types, import rules and tests
 	$(BIN)/lint-imports
 	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
+test-long: setup ## faults and switches one at a time, about half an hour
+	$(BIN)/pytest -m long
+
 bench: setup ## print the figures against bare scripts and Kafka's own tools
 	$(BIN)/python bench/run.py
 
-docs: setup ## write the generated pages again: the command line, and a page per application
+docs: setup ## write the generated pages again: the command line, a page per application, a picture
 	$(BIN)/python -m streamgauge.cli.reference > docs/cli.md
 	$(BIN)/python -m streamgauge.report.application_pages docs/applications
+	$(BIN)/python -m streamgauge.report.adaptive_picture > docs/adaptive.svg
 
 lock: setup ## pin newer versions: requirements.lock and the lock of the jars
 	@printf 'hatchling\neditables\n' | $(UV) pip compile pyproject.toml - --group dev --upgrade --universal \

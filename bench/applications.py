@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from bench.listening import Quiet
 from bench.room import Figure, Room
 from streamgauge.applications import all_applications
 from streamgauge.engines import get_engine
@@ -21,20 +22,11 @@ LEAST_RATIO = 0.3
 PYTHON = frozenset({"python-state", "python-udf"})
 
 
-class Records:
+class Records(Quiet):
     """Keeps the record of every trial and says each as it comes."""
 
     def __init__(self) -> None:
         self.found: dict[str, list[dict[str, Any]]] = {}
-
-    def planned(self, run: str, trials: list[Trial]) -> None:
-        """Nothing to show."""
-
-    def phase(self, *_: Any) -> None:
-        """Nothing to show."""
-
-    def note(self, text: str) -> None:
-        """Nothing to show."""
 
     def finished(self, number: int, trial: Trial, record: dict[str, Any]) -> None:
         """Keep the record."""

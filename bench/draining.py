@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from bench.listening import Quiet, check_right
 from bench.publishing import kafka_tool
 from bench.room import BareProcess, Figure, Room, ratio_interval
 from streamgauge.lab.request import RunRequest
@@ -16,7 +17,7 @@ EVENTS = 3_000_000
 PAIRS = 5
 
 
-class Alternating:
+class Alternating(Quiet):
     """After each trial of the laboratory lets the bare program drain the same events once."""
 
     def __init__(self, bare: BareProcess, topic: str) -> None:
@@ -27,16 +28,9 @@ class Alternating:
         """The bare program's discarded pass, as the laboratory has one."""
         self._bare.drain_per_s(self._topic, EVENTS)
 
-    def phase(self, *_: Any) -> None:
-        """Nothing to show."""
-
-    def note(self, text: str) -> None:
-        """Nothing to show."""
-
     def finished(self, number: int, trial: Trial, record: dict[str, Any]) -> None:
         """One pair; a wrong answer ends the benchmark."""
-        if record["status"] != "done" or not record["verdict"]["correct"]:
-            raise RuntimeError(f"{trial.title}: {record['error'] or record['verdict']}")
+        check_right(trial, record)
         inside = record["throughput"]["events_per_s"]
         self.pairs.append((inside, self._bare.drain_per_s(self._topic, EVENTS)))
         print(f"  {trial.application}: lab {inside:,.0f}/s, bare {self.pairs[-1][1]:,.0f}/s", flush=True)

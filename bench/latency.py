@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.listening import Quiet, check_right
 from bench.room import BareProcess, Figure, Room
 from streamgauge.lab.request import RunRequest
 from streamgauge.lab.run import conduct_run
@@ -19,7 +20,7 @@ MEASURED_S = 30
 REPEATS = 3
 
 
-class Collecting:
+class Collecting(Quiet):
     """Keeps the records, and after each trial lets the bare program run once."""
 
     def __init__(self, bare: BareProcess | None, room: Room) -> None:
@@ -27,19 +28,9 @@ class Collecting:
         self.records: list[dict[str, Any]] = []
         self.bare_p50_ms: list[float] = []
 
-    def planned(self, run: str, trials: list[Trial]) -> None:
-        """Nothing to show."""
-
-    def phase(self, *_: Any) -> None:
-        """Nothing to show."""
-
-    def note(self, text: str) -> None:
-        """Nothing to show."""
-
     def finished(self, number: int, trial: Trial, record: dict[str, Any]) -> None:
         """Keep the record; a wrong answer ends the benchmark."""
-        if record["status"] != "done" or not record["verdict"]["correct"]:
-            raise RuntimeError(f"{trial.title}: {record['error'] or record['verdict']}")
+        check_right(trial, record)
         self.records.append(record)
         if self._bare is not None:
             self.bare_p50_ms.append(bare_median_ms(self._room, self._bare))

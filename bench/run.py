@@ -13,8 +13,10 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from bench.adaptive import adaptive
 from bench.applications import applications
 from bench.draining import draining
+from bench.faults import faults
 from bench.latency import latency
 from bench.publishing import generating, publishing
 from bench.room import Room, open_room
@@ -29,6 +31,8 @@ MEASUREMENTS = {
     "applications": applications,
     "scaling": scaling,
     "memory": memory,
+    "faults": faults,
+    "adaptive": adaptive,
 }
 
 

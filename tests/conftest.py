@@ -18,6 +18,7 @@ from streamgauge.provision.jars import jar_paths
 from streamgauge.provision.java import find_java
 from streamgauge.provision.processes import end_process
 from streamgauge.provision.work import WorkFolder
+from tests.postgres_server import running_postgres
 from tests.redis_server import running_redis
 
 CONTRACT = "test_every_application.py"
@@ -94,6 +95,14 @@ def topic(cluster: Cluster) -> Iterator[Callable[..., str]]:
 def redis_url(tmp_path_factory: pytest.TempPathFactory, guard: Guard) -> Iterator[str]:
     """The URL of the session's Redis; what needs it is skipped where none can be had."""
     with running_redis(tmp_path_factory.mktemp("redis"), guard) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def postgres_url(guard: Guard) -> Iterator[str]:
+    """The URL of a database of the session's PostgreSQL; what needs it is skipped where none can be had."""
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    with running_postgres(guard) as url:
         yield url
 
 

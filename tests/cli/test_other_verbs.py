@@ -24,7 +24,7 @@ def test_the_reference_is_current() -> None:
     )
 
 
-@pytest.mark.parametrize("kind", ["applications", "engines", "suites", "streams", "tables", "loads"])
+@pytest.mark.parametrize("kind", ["applications", "engines", "suites", "streams", "tables", "loads", "faults"])
 def test_a_list_is_a_table_or_json(say: Say, kind: str) -> None:
     shown = json.loads(say("list", kind, "--json").out)
     assert shown["schema"] == 1

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from streamgauge.engines.spark.codec import encode_output
-from streamgauge.engines.spark.redis_sink import write_to_redis
+from streamgauge.engines.spark.store_sink import write_to_store
 from streamgauge.log.redis_store import RedisStore
 from streamgauge.model import Expected, LatestPerKey, Output, PerEvent, Text
 
@@ -62,7 +62,7 @@ def run(redis_url: str, tmp_path: Path, place: str) -> Callable[[DataFrame, Outp
     """Runs a query on what there is, to its end."""
 
     def to_its_end(rows: DataFrame, output: Output) -> None:
-        writer = write_to_redis(encode_output(rows, output), output, redis_url, place)
+        writer = write_to_store(encode_output(rows, output), output, redis_url, place)
         writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).outputMode("update")
         writer.trigger(availableNow=True).start().awaitTermination()
 
@@ -100,7 +100,7 @@ def test_rows_per_event_are_all_there_and_make_no_hashes(
 
 def test_a_query_ends_with_the_stores_own_words_when_redis_is_gone(numbers: DataFrame, tmp_path: Path) -> None:
     rows = numbers.select(F.col("id").cast("string").alias("line"), "origin")
-    writer = write_to_redis(encode_output(rows, LINES), LINES, "redis://127.0.0.1:1/0", "nowhere")
+    writer = write_to_store(encode_output(rows, LINES), LINES, "redis://127.0.0.1:1/0", "nowhere")
     query = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True).start()
     with pytest.raises(StreamingQueryException, match=r"no Redis answers at redis://127.0.0.1:1/0"):
         query.awaitTermination()

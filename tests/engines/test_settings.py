@@ -12,8 +12,8 @@ from streamgauge.model import Application, Expected, Output, PerEvent, UserError
 from streamgauge.streams.aol_search import STREAM
 
 
-def test_the_three_engines_are_found() -> None:
-    assert set(all_engines()) == {"spark-microbatch", "spark-realtime", "spark-continuous"}
+def test_the_engines_are_found() -> None:
+    assert set(all_engines()) == {"spark-adaptive", "spark-microbatch", "spark-realtime", "spark-continuous"}
 
 
 def test_an_unknown_engine_names_the_nearest() -> None:

@@ -47,3 +47,13 @@ def test_a_gap_takes_no_time() -> None:
     assert expected_s([gap, planned])[0] == 0
     assert expected_run_s([gap]) == 0
     assert expected_run_s([gap, planned]) == expected_s([planned])[0] + RUN_S
+
+
+def test_a_cluster_takes_its_time_and_again_when_it_was_broken() -> None:
+    there, warm = expected_s(plan_trials(replace(PACED, place="cluster:2", repeat=2)))
+    here, _ = expected_s(plan_trials(replace(PACED, repeat=2)))
+    assert there - here == pytest.approx(5 + 4)
+    assert warm == pytest.approx(there - 5 - 4 - 6 - 8)
+    for fault, again in (("kill worker at 5s", 5), ("kill driver at 5s", 0)):
+        first, second = expected_s(plan_trials(replace(PACED, place="cluster:2", repeat=2, faults=(fault,))))
+        assert first - second == pytest.approx(5 - again), fault

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from streamgauge.lab import checkpoint_folder
 from streamgauge.lab.checkpoint_folder import CheckpointFolder, location_gap
-from streamgauge.model import UserError
+from streamgauge.lab.conduct import Conductor
+from streamgauge.lab.planning import plan_trials
+from streamgauge.lab.request import RunRequest
+from streamgauge.model import EngineError, UserError
 from streamgauge.provision.guard import Guard
 
 
@@ -34,3 +39,16 @@ def test_a_location_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(checkpoint_folder, "IN_MEMORY", tmp_path / "missing")
     gap = location_gap("memory")
     assert gap is not None and gap.kind == "not-here"
+
+
+def test_a_trial_that_cannot_be_conducted_leaves_nothing_there(tmp_path: Path, guard: Guard) -> None:
+    location, work = tmp_path / "fast", tmp_path / "work"
+    location.mkdir()
+    work.mkdir()
+    settings = {"checkpoint-location": str(location)}
+    request = RunRequest(applications=("grep",), load="preloaded", faults=("kill driver at half",), settings=settings)
+    _, broken = plan_trials(request)
+    lab: Any = SimpleNamespace(run="run", folder=work, cluster=None, guard=guard, broker=None)
+    with pytest.raises(EngineError, match="half of the trial is not known"):
+        Conductor(lab, broken, 1, lambda *_: None)
+    assert list(location.iterdir()) == []

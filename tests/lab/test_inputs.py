@@ -100,3 +100,19 @@ def test_shares_of_one_topic_add_up_to_one_result() -> None:
     assert whole.achieved_rate_per_s == 4.0
     assert (whole.error, whole.kept_up) == ("no", False)
     assert PublisherResult.together([RESULT]) is RESULT
+
+
+def test_what_lies_in_a_broken_log_is_published_anew_and_deleted_later() -> None:
+    deleted: list[str] = []
+    prepared = PreparedInputs(deleted.extend)
+    prepared.keep(FEW, PreparedInput("in-1", RESULT))
+    prepared.keep_only([FEW])
+    assert prepared.get(FEW) is not None and deleted == []
+    prepared.distrust()
+    assert prepared.get(FEW) is None and deleted == [], "the log may be away at that moment"
+    prepared.keep(FEW, PreparedInput("in-2", RESULT))
+    prepared.keep_only([FEW])
+    found = prepared.get(FEW)
+    assert deleted == ["in-1"] and found is not None and found.topic == "in-2"
+    prepared.keep_only(())
+    assert deleted == ["in-1", "in-2"]

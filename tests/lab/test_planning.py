@@ -89,6 +89,10 @@ def test_a_setting_goes_to_the_engine_that_has_it() -> None:
         ({"partitions": 0}, "--partitions"),
         ({"place": "moon"}, "not a place"),
         ({"place": "local[2]"}, "needs 4 task slots"),
+        (
+            {"place": "cluster:2", "partitions": 20},
+            "task slots and cluster:2 has 16 beside the 16 of the worker that is kept spare. Use --place cluster:3 or",
+        ),
         ({"thresholds": ("p98<5ms",)}, "p9"),
         ({"data": {"": "missing.tsv"}}, "there is no file"),
         ({"data": {"serches": __file__}}, "Did you mean 'searches'"),

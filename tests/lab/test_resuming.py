@@ -45,7 +45,16 @@ class NoLaboratory:
     def describe_log(self) -> dict[str, Any]:
         return {"kind": "embedded"}
 
-    def trial(self, lab: Any, planned: PlannedTrial, number: int, listener: Any, writer: Any, keep: bool) -> Any:
+    def trial(
+        self,
+        lab: Any,
+        planned: PlannedTrial,
+        number: int,
+        listener: Any,
+        writer: Any,
+        keep: bool,
+        drained_s: float | None = None,
+    ) -> Any:
         if number == self.stop_at:
             writer.begin_trial()
             raise self.stop_by

@@ -194,7 +194,7 @@ def test_every_suite_of_ours_is_read() -> None:
     assert set(suite_names()) == {
         *("streambench-performance", "streambench-recipients", "streambench-durability", "capability", "knobs"),
         *("ospbench-latency", "ospbench-sustainable", "ospbench-startup-burst", "ospbench-periodic-bursts"),
-        *("parallelism", "applications"),
+        *("parallelism", "applications", "streambench-faults", "node-failure", "anarchy", "chaos", "dual-paradigm"),
     }
     suites = all_suites()
     assert all(suite.title and suite.about and suite.papers and suite.figures for suite in suites.values())

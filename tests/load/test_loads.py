@@ -16,6 +16,7 @@ from streamgauge.load.burst import BurstLoad
 from streamgauge.load.bursts import BurstsLoad
 from streamgauge.load.constant import ConstantLoad
 from streamgauge.load.ramp import RampLoad
+from streamgauge.load.steps import StepsLoad
 from streamgauge.load.trace import TraceLoad
 from streamgauge.load.warmed import WarmedLoad
 from streamgauge.model.errors import UserError
@@ -41,7 +42,15 @@ def _traces(draw: st.DrawFn) -> TraceLoad:
     return TraceLoad("some.csv", tuple(np.cumsum([0.0, *gaps]).tolist()), tuple(steps))
 
 
-steady_loads = st.one_of(st.builds(ConstantLoad, rates), st.builds(RampLoad, rates, rates, durations), _bursts())
+@st.composite
+def _steps(draw: st.DrawFn) -> StepsLoad:
+    lengths = draw(st.lists(durations, min_size=1, max_size=5))
+    return StepsLoad(tuple(draw(rates) for _ in range(len(lengths) + 1)), tuple(lengths))
+
+
+steady_loads = st.one_of(
+    st.builds(ConstantLoad, rates), st.builds(RampLoad, rates, rates, durations), _bursts(), _steps()
+)
 loads = st.one_of(
     steady_loads,
     st.builds(BurstLoad, rates, durations, rates),
@@ -227,3 +236,17 @@ def test_an_unknown_kind_gets_the_nearest_name() -> None:
 
 def test_all_kinds_are_found() -> None:
     assert {"preloaded", "constant", "ramp", "burst", "bursts", "trace", "warmed"} <= set(load_kinds())
+
+
+def test_the_bursts_of_steps_are_the_runs_above_their_first_rate() -> None:
+    load = parse_load("steps:500/s:20s:60k/s:6s:40k/s:4s:500/s:30s:90k/s:5s:500/s")
+    assert isinstance(load, StepsLoad)
+    assert load.bursts_s() == [(20.0, 30.0), (60.0, 65.0)]
+    assert load.events_by(30) == 500 * 20 + 60_000 * 6 + 40_000 * 4
+    assert load.due_s(10_000 + 60_000) == 21.0
+
+
+@pytest.mark.parametrize("text", ["steps:500/s", "steps:500/s:20s", "steps:500/s:20s:0/s", "steps:500/s:0s:1/s"])
+def test_steps_that_make_no_sense_are_refused(text: str) -> None:
+    with pytest.raises(UserError, match="steps:500/s:20s"):
+        parse_load(text)

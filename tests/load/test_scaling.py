@@ -18,11 +18,12 @@ from streamgauge.model.units import parse_rate_per_s
         ("burst:3000/s:5min:200/s", 0.1, "burst:3000/s:30s:200/s"),
         ("ramp:500/s-2000/s:30s", 2, "ramp:500/s-2000/s"),
         ("bursts:200/s:19000:10s", 0.1, "bursts:200/s:19000:10s"),
+        ("steps:500/s:20s:9000/s:10s:500/s", 0.5, "steps:500/s:10s:9000/s:5s:500/s"),
         ("constant:500/s", 0.5, "constant:500/s"),
         ("preloaded", 3, "preloaded"),
     ],
 )
-def test_only_a_burst_or_a_ramp_has_a_length_of_its_own(load: str, factor: float, expected: str) -> None:
+def test_only_a_burst_a_ramp_or_steps_have_a_length_of_its_own(load: str, factor: float, expected: str) -> None:
     assert longer(parse_load(load), factor).spelling == parse_load(expected).spelling
 
 

@@ -58,6 +58,17 @@ def test_what_was_written_is_read_back_in_the_shape_of_a_topic(store: RedisStore
     ]
 
 
+def test_what_is_written_again_is_turned_away_and_its_hash_stays(store: RedisStore, place: str, client: Any) -> None:
+    rows = [("a", '{"seen":1}', "1,0,0,0"), ("a", '{"seen":2}', "2,0,1,0"), (None, "x", "2,0,9,0")]
+    store.write(place, _rows(rows), hashed=True)
+    first = pa.Table.from_batches(store.read_records(place))
+    store.write(place, _rows([*rows[:1], ("b", '{"seen":7}', "3,0,2,0")]), hashed=True)
+    again = pa.Table.from_batches(store.read_records(place))
+    assert again.slice(0, 3).to_pylist() == first.to_pylist()
+    assert again["value"].to_pylist()[3:] == [b'{"seen":7}']
+    assert client.hget(f"{place}:a", "seen") == "2"
+
+
 def test_many_rows_keep_their_order_over_batches_and_writes(store: RedisStore, place: str) -> None:
     for start in (0, 12_345):
         store.write(place, _rows([("k", str(n), f"{n},0,{n},0") for n in range(start, start + 12_345)]))
@@ -93,9 +104,11 @@ def test_a_person_finds_the_latest_values_of_a_key(store: RedisStore, place: str
     assert client.hget(f"{place}:word", "seen") == "7"
 
 
-def test_without_hashes_there_is_the_stream_alone(store: RedisStore, place: str, client: Any) -> None:
+def test_without_hashes_there_are_the_stream_and_what_was_written_alone(
+    store: RedisStore, place: str, client: Any
+) -> None:
     store.write(place, _rows([("a", "{}", "1,0,0,0")]))
-    assert client.keys(f"{place}*") == [place]
+    assert sorted(client.keys(f"{place}*")) == [place, f"{place}#written"]
 
 
 def test_no_two_keys_share_a_hash() -> None:

@@ -28,6 +28,7 @@ CASES = [
     ("parameters", "as it is"),
     ("matrix", "stages"),
     ("key-skew", "as it is"),
+    ("fault", "kill worker at 5s; restart broker at 9s"),
 ]
 
 
@@ -38,6 +39,7 @@ def record(**changes: object) -> dict:
         partitions=4,
         stop_after="tumbling",
         settings=SETTINGS,
+        faults=("kill worker at 5s", "restart broker at 9s"),
     )
     known = {"application": "grep", "engine": "spark-microbatch", "load": trial.load, "seed": 1, "events": 40}
     return {**known, "trial": trial.as_dict(), "matrices": ["stages"], **changes}

@@ -18,7 +18,7 @@ def test_every_value_says_whose_it_is_and_where_it_stands(name: str) -> None:
     assert group.about and group.paper and group.machines and group.values
     for value in group.values:
         assert value.who and value.text
-        assert re.fullmatch(r"(SB|QI|OS|MA|LO|BO)( Table [IV\d.]+)?, [A-E] \d+(–\d+)?", value.source), value.source
+        assert re.fullmatch(r"(SB|QI|OS|MA|LO|BO|DO)( Table [IV\d.]+)?, [A-E] \d+(–\d+)?", value.source), value.source
         assert (value.value is None) == bool(value.words), "a number or words"
         for facet in value.at:
             get_facet(facet)

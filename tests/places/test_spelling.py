@@ -17,7 +17,10 @@ def test_threads_of_this_machine() -> None:
 
 def test_workers_of_this_machine() -> None:
     place = parse_place("cluster:3")
-    assert (place.nodes, place.slots, place.embedded) == (3, 3 * SLOTS_PER_WORKER, True)
+    assert (place.nodes, place.embedded, place.spare_slots) == (3, True, SLOTS_PER_WORKER)
+    assert place.slots == 2 * SLOTS_PER_WORKER, "one worker's slots are kept for what a fault takes away"
+    alone = parse_place("cluster:1")
+    assert (alone.slots, alone.spare_slots) == (SLOTS_PER_WORKER, 0)
 
 
 @pytest.mark.parametrize("spelling", ["", "local[0]", "cluster", "cluster:0", "cluster:17", "cluster:x", "Local"])

@@ -23,7 +23,7 @@ def sections(name: str, scale: Scale = QUICK, change: Change | None = None) -> d
     """Title → the part of the page for each figure of the suite."""
     run, trials = suite_run(suite_of(name), scale, change)
     colours = engine_colours([trial.record["engine"] for trial in trials])
-    parts = suite_page.suite_parts(run, trials, colours, page._figures)
+    parts = suite_page.suite_parts(run, trials, colours, page.drawn_figures)
     return {title: part.html for _, title, part in parts if part is not None}
 
 

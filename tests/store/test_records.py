@@ -44,8 +44,13 @@ def test_the_public_shape_is_the_documented_one() -> None:
                     "late": 0, "rejected": 0, "digest": "", "expected_digest": "",
                 },
                 "bursts": {},
+                "seconds": {},
                 "scheduling": {},
+                "scheduler": {},
                 "quality": {},
+                "faults": [],
+                "recovery": None,
+                "phases": {},
                 "gap": None,
             }
         ],

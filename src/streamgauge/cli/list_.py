@@ -23,11 +23,11 @@ _SUITES_WIDTH = {"title": 110, "papers": 130, "paper time": 95}
 
 def list_(
     kind: Annotated[
-        str, typer.Argument(metavar="applications|engines|suites|streams|tables|loads", help="What to list.")
+        str, typer.Argument(metavar="applications|engines|suites|streams|tables|loads|faults", help="What to list.")
     ],
     as_json: AsJson = False,
 ) -> None:
-    """List applications, engines, suites, streams, stored tables or loads with everything that can be set."""
+    """List applications, engines, suites, streams, stored tables, loads or faults with everything that can be set."""
     from streamgauge.cli.stdout import reserved_stdout
 
     if kind not in LISTINGS:
@@ -128,6 +128,40 @@ def loads() -> list[Row]:
     ]
 
 
+def faults() -> list[Row]:
+    """Every verb of a fault with its targets and spelling, and the random one."""
+    from streamgauge.faults import fault_verbs
+    from streamgauge.faults.grammar import RANDOM_SPELLING, SPELLING
+    from streamgauge.model.fault import RANDOM
+
+    verbs = fault_verbs().values()
+    drawn = sorted({target for verb in verbs for target in verb.at_random or {}})
+    return [
+        *(
+            {
+                "name": verb.name,
+                "spelling": _spelling(SPELLING, verb),
+                "targets": list(verb.targets),
+                "about": verb.about,
+                "papers": list(verb.papers),
+            }
+            for verb in verbs
+        ),
+        {
+            "name": RANDOM,
+            "spelling": RANDOM_SPELLING,
+            "targets": drawn,
+            "about": "verb, target and time away are drawn from the seed; nothing is broken for good",
+            "papers": ["MA2"],
+        },
+    ]
+
+
+def _spelling(spelling: str, verb: Any) -> str:
+    shown = spelling if verb.bring_back is not None else spelling.replace(" [for TIME]", "")
+    return shown.replace("VERB", verb.name)
+
+
 LISTINGS: dict[str, Callable[[], list[Row]]] = {
     "applications": applications,
     "engines": engines,
@@ -135,6 +169,7 @@ LISTINGS: dict[str, Callable[[], list[Row]]] = {
     "streams": streams,
     "tables": tables,
     "loads": loads,
+    "faults": faults,
 }
 
 
@@ -295,6 +330,13 @@ _COLUMNS: dict[str, dict[str, Say]] = {
         "about": lambda r: r["about"],
         "papers": lambda r: " ".join(r["papers"]),
     },
+    "faults": {
+        "name": lambda r: r["name"],
+        "spelling": lambda r: "\n".join(r["spelling"].split(", or ")),
+        "targets": lambda r: ", ".join(r["targets"]),
+        "about": lambda r: r["about"],
+        "papers": lambda r: " ".join(r["papers"]),
+    },
 }
 
 VERB = Verb(
@@ -304,6 +346,7 @@ VERB = Verb(
         "streamgauge list applications",
         "streamgauge list engines",
         "streamgauge list suites",
+        "streamgauge list faults",
         "streamgauge list loads --json",
     ),
 )

@@ -29,6 +29,19 @@ RecordedFiles = Annotated[
         metavar="[NAME=]FILE", help="A recorded file for an input or a stored table instead of generated rows."
     ),
 ]
+Faults = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fault",
+        metavar="FAULT",
+        help="What goes wrong, like 'kill driver at 30s'; `list faults` shows more. Repeatable.",
+    ),
+]
+NoRestart = Annotated[bool, typer.Option("--no-restart", help="Leave a job down that a fault has ended.")]
+FailureTimeout = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="A node that is away for longer has failed for good (default 60s)."),
+]
 Kafka = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Use this Kafka instead of an embedded broker.")]
 KafkaConfig = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Security settings, partitions, replication: key=value lines.")

@@ -15,21 +15,22 @@ from streamgauge.model.errors import UserError
 if TYPE_CHECKING:
     from streamgauge.lab.request import Plan, PlannedTrial
 
-OF_EVERY_RUN = ("kafka", "kafka_config", "out", "keep", "dry_run", "as_json")
-OF_A_SUITE = ("applications", "scale", "quick", "engine", "threshold")
+OF_EVERY_RUN = ("kafka", "kafka_config", "out", "keep", "dry_run", "verbose", "as_json")
+OF_A_SUITE = ("applications", "scale", "quick", "engine", "threshold", "seeds")
 OF_A_RESUMED = ("resume", "sink")
 """Options of `run` that go with each."""
 
 
 @dataclass(frozen=True)
 class SuiteWishes:
-    """Which suite, at which scale, on which of its engines, with which thresholds beside its own."""
+    """Which suite, at which scale, on which engines and with how many seeds, with which thresholds beside its own."""
 
     name: str
     scale: str | None = None
     quick: bool = False
     engines: tuple[str, ...] = ()
     thresholds: tuple[str, ...] = ()
+    seeds: int | None = None
 
 
 def is_suite(names: Sequence[str]) -> bool:
@@ -70,7 +71,7 @@ def suite_plan(wishes: SuiteWishes, where: Plan) -> Plan:
     more = tuple(parse_threshold(text).text for text in wishes.thresholds)
     scale = parse_scale(wishes.scale, wishes.quick)
     suite = get_suite(wishes.name)
-    trials = expand(suite, scale, wishes.engines, where.kafka_config)
+    trials = expand(suite, scale, wishes.engines, where.kafka_config, where.kafka, wishes.seeds)
     if more:
         trials = [replace(each, thresholds=tuple(dict.fromkeys([*each.thresholds, *more]))) for each in trials]
     return replace(where, trials=tuple(trials), suite=suite.facts(scale))
@@ -123,6 +124,10 @@ def _print_table(trials: Sequence[PlannedTrial], times: Sequence[float], total_s
     details = differences([each.trial for each in trials])
     count = f"{len(trials)} trial{'' if len(trials) == 1 else 's'} would be run"
     table = plain_table(f"{count}, in about {duration(total_s)}" if total_s else count)
+    # What goes wrong is said even where it is the same in all trials.
+    if len({each.trial.faults for each in trials}) == 1:
+        broken = "; ".join(trials[0].trial.faults)
+        details = [", ".join(filter(None, (broken, detail))) for detail in details]
     words = ("application", "engine", "load", "differs in")
     for heading in ("#", *words, "events", "warm-up events", "seed", "repeat", "time"):
         if heading != "differs in" or any(details):

@@ -10,7 +10,19 @@ import typer
 from streamgauge import __version__
 from streamgauge.cli.verb import Verb
 
-_ORDER = ("run", "search", "characterize", "list", "report", "compare", "history", "publish", "doctor")
+_ORDER = (
+    "run",
+    "search",
+    "characterize",
+    "list",
+    "report",
+    "compare",
+    "history",
+    "calibrate",
+    "whatif",
+    "publish",
+    "doctor",
+)
 _SETTINGS = {"help_option_names": ["--help", "-h"]}
 _EXIT_CODES = (
     "Exit codes: 0 all well; 2 a mistake in the command or something missing; 3 a wrong answer; 4 a trial that is not "

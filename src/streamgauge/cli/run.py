@@ -14,8 +14,11 @@ import typer
 
 from streamgauge.cli.options import (
     AsJson,
+    FailureTimeout,
+    Faults,
     Kafka,
     KafkaConfig,
+    NoRestart,
     Parameters,
     Partitions,
     PlaceName,
@@ -85,8 +88,15 @@ def run(
     dead_letters: Annotated[
         bool, typer.Option("--dead-letters", help="Send malformed events to a topic of their own instead of dropping.")
     ] = False,
+    fault: Faults = None,
+    no_restart: NoRestart = False,
+    failure_timeout: FailureTimeout = None,
     sink: Annotated[
-        str | None, typer.Option(metavar="URL", help="Write results to this store, like redis://localhost:6379/0.")
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Write results to this store: redis://localhost:6379/0 or postgresql://user@host/database.",
+        ),
     ] = None,
     kafka: Kafka = None,
     kafka_config: KafkaConfig = None,
@@ -107,12 +117,18 @@ def run(
             metavar="SCALE", help="Sizes of a suite: laptop (default), paper, or a share of the paper's like 0.1."
         ),
     ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(metavar="N", help="Seeds 1 to N where a suite has several, like chaos.")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A suite at its smallest sizes, in less than 3 min.")] = False,
     resume: Annotated[
         str | None, typer.Option(metavar="RUN", help="Go on with this interrupted run; what is stored is not repeated.")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the trials with the expected time, and start nothing.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Also tell what spark-adaptive decides, while it runs.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -123,14 +139,15 @@ def run(
 
     names = tuple(applications or ())
     command = _command(context.obj or [], sink)
-    where = Plan((), kafka, kafka_config, out, keep, command)
+    where = Plan((), kafka, kafka_config, out, keep, command, verbose)
     if resume is not None:
         raise typer.Exit(_done(_resumed(context, where, resume, sink), dry_run, as_json))
     if _says_a_suite(names):
-        wishes = SuiteWishes(names[0], scale, quick, tuple(engine or ()), tuple(threshold or ()))
+        wishes = SuiteWishes(names[0], scale, quick, tuple(engine or ()), tuple(threshold or ()), seeds)
         raise typer.Exit(_done(_suite(context, where, wishes), dry_run, as_json))
-    if scale is not None or quick:
-        raise UserError(f"{'--quick' if quick else '--scale'} is for suites", "streamgauge list suites shows them")
+    for option, given in (("--quick", quick), ("--scale", scale is not None), ("--seeds", seeds is not None)):
+        if given:
+            raise UserError(f"{option} is for suites", "streamgauge list suites shows them")
     request = RunRequest(
         applications=names,
         engines=tuple(dict.fromkeys(engine)) if engine else DEFAULT_ENGINES,
@@ -149,6 +166,9 @@ def run(
         malformed=0.0 if malformed is None else share("--malformed", malformed),
         key_skew=key_skew,
         dead_letters=dead_letters,
+        faults=tuple(fault or ()),
+        no_restart=no_restart,
+        failure_timeout_s=None if failure_timeout is None else parse_duration_s(failure_timeout),
         sink=sink,
         kafka=kafka,
         kafka_config=kafka_config,
@@ -157,6 +177,7 @@ def run(
         timeout_s=parse_duration_s(timeout),
         thresholds=tuple(threshold or ()),
         command=command,
+        verbose=verbose,
     )
     request = _with_instances(request, instances, multiplier)
     raise typer.Exit(_done(_applications(request), dry_run, as_json))
@@ -298,6 +319,10 @@ VERB = Verb(
         "streamgauge run streambench-performance --quick",
         "streamgauge run ospbench-latency --scale 0.01 --engine spark-realtime --dry-run",
         "streamgauge run my-suite.toml --kafka broker:9092",
+        "streamgauge run chaos --seeds 20",
+        "streamgauge run wordcount --for 60s --fault 'kill driver at half'",
+        "streamgauge run wordcount --for 60s --fault 'suspend broker at 20s for 5s' --fault 'random fault every 10s'",
+        "streamgauge run wordcount --place cluster:3 --for 60s --fault 'kill worker at 20s' --failure-timeout 10s",
         "streamgauge run --resume latest",
     ),
 )

@@ -21,6 +21,10 @@ class RunningJob(Protocol):
         """The wall clock when its first query was told to start, planned and compiled."""
         ...
 
+    def start(self) -> None:
+        """Start it and return when it runs; raise EngineError with the engine's own words when it is refused."""
+        ...
+
     def reads(self) -> dict[str, list[str]]:
         """Query → the topics it reads."""
         ...
@@ -31,6 +35,18 @@ class RunningJob(Protocol):
 
     def new_progress(self) -> list[dict[str, Any]]:
         """Engine progress that was not reported before."""
+        ...
+
+    def new_decisions(self) -> list[dict[str, Any]]:
+        """What the engine decided by itself and did not tell before: `words`, and all that it decided from."""
+        ...
+
+    def keeps(self) -> dict[str, str]:
+        """Part → file that it writes while it runs: what it saw, decided and did by itself (`paradigms.keeping`)."""
+        ...
+
+    def left_behind(self) -> dict[str, Any]:
+        """What is known of a stopped job beside its outputs, for the record."""
         ...
 
     def failure(self) -> str | None:
@@ -48,6 +64,10 @@ class JobSession(Protocol):
     @property
     def facts(self) -> dict[str, Any]:
         """Version and process ids, for the run's record."""
+        ...
+
+    def slots(self) -> int | None:
+        """Task slots of the executors that the engine has now; None where it cannot tell."""
         ...
 
     def start(self, application: Application, job: Job) -> RunningJob:
@@ -94,6 +114,10 @@ class ExecutableEngine(Engine, Protocol):
 
     def session_settings(self, given: Mapping[str, str]) -> dict[str, str]:
         """What is fixed for the life of a job process; trials share one only if it is equal."""
+        ...
+
+    def cut(self, application: Application, given: Mapping[str, str]) -> Application:
+        """The application with the cuts that it is run with."""
         ...
 
     def variants(self, application: Application, given: Mapping[str, str]) -> dict[str, str]:

@@ -27,6 +27,7 @@ from streamgauge.model import EngineError, StreamgaugeError
 from streamgauge.model.job import Job
 
 POLL_S = 0.1
+_UNTOLD = object()
 PROGRESS_EVERY_S = 0.5
 
 
@@ -56,7 +57,8 @@ class JobProcess:
         self._job_status: Status | None = None
         self._committed: object = None
         self._next_progress_at = 0.0
-        self._status.say("ready", **self._session.facts)
+        self._slots: object = self._session.slots()
+        self._status.say("ready", **self._session.facts, slots=self._slots)
 
     def start(self, job_file: Path) -> None:
         """Start the job of a file and report how that went in the job's own status file."""
@@ -67,7 +69,8 @@ class JobProcess:
             if job.stop_after:
                 application = application.stopped_after(job.stop_after)
             self._running = running = self._session.start(application, job)
-            self._job_status.say("started", starting_ms=running.starting_ms, reads=running.reads())
+            told = {"starting_ms": running.starting_ms, "reads": running.reads(), "keeps": running.keeps()}
+            self._job_status.say("started", **told)
         except Exception as error:
             self._failed(error)
 
@@ -97,10 +100,27 @@ class JobProcess:
 
     def look(self) -> None:
         """Poll; what goes wrong in it fails the job, not the process."""
+        if self._running is None:
+            self._look_at_slots()
+            return
         try:
             self.poll()
         except Exception as error:
             self._failed(error)
+
+    def _look_at_slots(self) -> None:
+        """Between jobs, whose measured path this would lie in, tell how many task slots there are.
+
+        A session that cannot say it has ended, and no job can be started in it any more: the process ends too.
+        """
+        try:
+            slots = self._session.slots()
+        except Exception as error:
+            traceback.print_exception(error, file=sys.stderr)
+            raise SystemExit(1) from None
+        if slots != self._slots:
+            self._slots = slots
+            self._status.say("slots", slots=slots)
 
     def poll(self) -> None:
         """Report commits as they happen, progress now and then, and a query that died."""
@@ -110,6 +130,7 @@ class JobProcess:
         if committed != self._committed:
             self._committed = committed
             self._job_status.say("committed", offsets=committed)
+        self._tell_decisions()
         now = time.monotonic()
         if now >= self._next_progress_at:
             self._next_progress_at = now + PROGRESS_EVERY_S
@@ -118,6 +139,11 @@ class JobProcess:
             failure = self._running.failure()
             if failure:
                 self._failed(failure)
+
+    def _tell_decisions(self) -> None:
+        if self._running is not None and self._job_status is not None:
+            for decision in self._running.new_decisions():
+                self._job_status.say("decision", decision=decision)
 
     def _failed(self, error: BaseException | str) -> None:
         assert self._job_status is not None
@@ -135,7 +161,8 @@ class JobProcess:
             for progress in self._running.new_progress():
                 self._job_status.say("progress", progress=progress)
             self._running.stop()
-            self._job_status.say("stopped")
+            self._tell_decisions()
+            self._job_status.say("stopped", left=self._running.left_behind())
         self._end_job()
 
     def _end_job(self) -> None:
@@ -144,6 +171,8 @@ class JobProcess:
         if self._job_status is not None:
             self._job_status.close()
         self._running = self._job_status = self._committed = None
+        # The conductor does not trust what it was told before the job.
+        self._slots = _UNTOLD
 
     def close(self) -> None:
         """Stop everything; a JVM that does not end in time is killed by whoever started this process."""

@@ -2,41 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from streamgauge.engines import get_engine
-from streamgauge.lab.conduct import Conducted, Conductor, Phase
+from streamgauge.lab.conduct import Conductor, Phase
+from streamgauge.lab.conducted import Conducted
 from streamgauge.lab.dead_letters import judge_dead_letters
 from streamgauge.lab.latency_parts import components_of
 from streamgauge.lab.published_events import Published, write_events
+from streamgauge.lab.recoveries import recoveries_of, recovery_record, span_ms
 from streamgauge.load import parse_load
 from streamgauge.load.burst import BurstLoad
 from streamgauge.load.bursts import BurstsLoad
 from streamgauge.load.specification import PublisherResult
+from streamgauge.load.steps import StepsLoad
 from streamgauge.log.reading import ReadBack, read_append_times
-from streamgauge.measure.answering import Answer, answering
+from streamgauge.measure.answering import Answer, Answered, answering
 from streamgauge.measure.bursts import catching_up, inflation, scheduling_delay
 from streamgauge.measure.durability import measure_durability
 from streamgauge.measure.latency import Latencies, measure_latencies
 from streamgauge.measure.requirements import check_requirements
 from streamgauge.measure.resources import summarise_resources
+from streamgauge.measure.seconds import Floats, mean_of_seconds, seen_by_second, settling
 from streamgauge.measure.throughput import Throughput, measure_throughput
 from streamgauge.measure.validity import TrialFacts, Validity, assess
-from streamgauge.measure.window import largest_partition_share, measured_window
+from streamgauge.measure.window import Window, largest_partition_share, measured_window
 from streamgauge.model import Expected, Output, StreamgaugeError, Trial, UserError, Verdict, wanted
 from streamgauge.model.units import parse_duration_s
 from streamgauge.places import parse_place
 from streamgauge.store.tables import attach, detach, quoted
 from streamgauge.streams.reference import open_source
-from streamgauge.verify.decode import decode_outputs
-from streamgauge.verify.digest import together
+from streamgauge.verify import digest, phases
+from streamgauge.verify.decode import Decoded, decode_outputs
 from streamgauge.verify.events import Events
+from streamgauge.verify.phases import Spans
 from streamgauge.verify.verdict import judge
 
 
@@ -50,10 +57,16 @@ class Assessed:
 
 
 @dataclass(frozen=True)
-class _Judged:
-    answer: Answer
-    verdict: Verdict
-    quality: Mapping[str, float]
+class _Read:
+    """One output as it was read back, and what the oracle asks for."""
+
+    output: Output
+    expected: Expected
+    decoded: Decoded
+
+    @property
+    def answer(self) -> Answer:
+        return Answer(self.decoded.path, self.output.matching, self.expected.touches, self.output.stage)
 
 
 def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assessed:
@@ -63,16 +76,18 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
     files, malformed, in_log, read_back = _write_inputs(conductor, done, phase)
     with Events({**files, **done.tables}, folder / "spill") as events:
         connection = events.connection
-        judged = [_judge(conductor, done, output, events) for output in done.application.leaf_outputs()]
+        read = [_read(conductor, done, output, events) for output in done.application.leaf_outputs()]
         letters = judge_dead_letters(
             malformed, done.dead_letters, conductor.lab.cluster, folder, get_engine(trial.engine).guarantee, connection
         )
         window = measured_window(connection, list(files.values()), trial.warmup_events)
+        inputs = list(files.values())
         largest = largest_partition_share(connection)
-        answers = [each.answer for each in judged]
-        with answering(connection, list(files.values()), answers) as answered:
+        answers = [each.answer for each in read]
+        with answering(connection, inputs, answers) as answered:
             arrived_ms = done.job_started_ms if done.load.job_starts_at_s is None else 0
             latencies = measure_latencies(connection, answered, window, arrived_ms=arrived_ms)
+            by_second = _by_second(done, connection, answered, window)
             components = components_of(conductor, done, connection, answered, window)
         place = parse_place(trial.place)
         throughput = measure_throughput(
@@ -86,8 +101,11 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         resources = summarise_resources(
             connection, done.resources, throughput.start_ms, _last_ms(done, throughput), place.cores
         )
+        recoveries, tenths = recoveries_of(done.endured, connection, inputs, answers, latencies, window.start_ms)
+        spans = Spans([span_ms(each) for each in recoveries], inputs) if recoveries else None
+        verdicts = [_judged(conductor, done, each, connection, spans) for each in read]
     validity = _validity(trial, done, in_log, latencies)
-    verdict = _together([each.verdict for each in judged], letters, [each.answer.stage for each in judged])
+    verdict = _together(verdicts, letters, [each.output.stage for each in read])
     figures = {
         **_latency_figures(latencies),
         "components": components,
@@ -96,8 +114,10 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         ).as_dict(),
         "measured_events": window.events,
         "throughput": throughput.as_dict(),
-        "bursts": _bursts(trial, latencies, throughput),
+        "bursts": _bursts(trial, latencies, throughput, by_second),
+        "seconds": mean_of_seconds(by_second),
         "scheduling": _scheduling(trial, done, throughput),
+        "scheduler": done.scheduler,
         "publisher": _publisher_figures(done),
         "requirements": [r.as_dict() for r in _requirements(done, throughput, read_back)],
         "resources": resources,
@@ -107,7 +127,9 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         "invalid_reasons": validity.reasons,
         "warnings": validity.warnings,
         "verdict": verdict.as_dict(),
-        "quality": {name: value for each in judged for name, value in each.quality.items()},
+        "quality": {name: value for each in read for name, value in each.expected.quality.items()},
+        "faults": [each.as_dict() for each in done.endured.injected],
+        "recovery": recovery_record(done.endured, recoveries, verdict) if trial.faults else None,
         "log": {
             "read_back_per_s": read_back.records_per_s,
             "events": in_log,
@@ -116,7 +138,8 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         "started_at_ms": throughput.start_ms,
         "process": {"jobs_before": done.jobs_before, "watching_cpu_s": done.watching_cpu_s, **done.engine_facts},
     }
-    return Assessed(figures, _tables(done, latencies, throughput), done.progress)
+    tables = _tables(done, latencies, throughput)
+    return Assessed(figures, {**tables, "tenths": tenths} if tenths is not None else tables, done.progress)
 
 
 def _write_inputs(
@@ -150,7 +173,7 @@ def _write_inputs(
     return files, pa.concat_tables(malformed), in_log, read
 
 
-def _judge(conductor: Conductor, done: Conducted, output: Output, events: Events) -> _Judged:
+def _read(conductor: Conductor, done: Conducted, output: Output, events: Events) -> _Read:
     expected = _expected(conductor, done, output, events)
     decoded = decode_outputs(
         conductor.results.read(done.outputs[output.stage]),
@@ -159,18 +182,27 @@ def _judge(conductor: Conductor, done: Conducted, output: Output, events: Events
         conductor.folder / f"out-{output.stage}.parquet",
         connection=events.connection,
     )
-    verdict = judge(
-        expected,
-        decoded.path,
-        output.matching,
-        get_engine(conductor.trial.engine).guarantee,
-        0,
-        connection=events.connection,
+    return _Read(output, expected, decoded)
+
+
+def _judged(conductor: Conductor, done: Conducted, read: _Read, connection: Any, spans: Spans | None) -> Verdict:
+    return judge(
+        read.expected,
+        read.decoded.path,
+        read.output.matching,
+        conductor.guarantee,
+        done.endured.restarts,
+        connection=connection,
         ordered=done.application.order != "free",
-        undecodable=decoded.undecodable,
+        undecodable=read.decoded.undecodable,
+        spans=spans,
+        disturbed=spans is not None or switched(done),
     )
-    answer = Answer(decoded.path, output.matching, expected.touches, output.stage)
-    return _Judged(answer, verdict, expected.quality)
+
+
+def switched(done: Conducted) -> bool:
+    """Whether a query was stopped and another went on from its checkpoint: what it had not committed came again."""
+    return bool(done.scheduler.get("switches") or done.scheduler.get("broken_off"))
 
 
 def _expected(conductor: Conductor, done: Conducted, output: Output, events: Events) -> Expected:
@@ -192,9 +224,12 @@ def _expected(conductor: Conductor, done: Conducted, output: Output, events: Eve
 
 def _validity(trial: Trial, done: Conducted, in_log: int, latencies: Latencies) -> Validity:
     behind = [result for result in done.publishers.values() if not result.kept_up]
+    # Whoever breaks the log or the publisher makes the load late on purpose, and latency rise and fall.
+    late_on_purpose = bool(done.endured.hit & {"broker", "publisher"})
+    broken = bool(done.endured.hit)
     return assess(
         TrialFacts(
-            publisher_kept_up=not behind,
+            publisher_kept_up=not behind or late_on_purpose,
             publisher_detail=behind[0].kept_up_reason if behind else "",
             events_published=trial.events * len(done.inputs),
             events_in_log=in_log,
@@ -204,15 +239,26 @@ def _validity(trial: Trial, done: Conducted, in_log: int, latencies: Latencies) 
             warmup_events=trial.warmup_events,
             warmup_p50_ms=latencies.warmup_last_half_p50_ms,
             measured_p50_ms=latencies.event.percentiles["p50"],
-            first_third_p50_ms=latencies.first_third_p50_ms,
-            last_third_p50_ms=latencies.last_third_p50_ms,
+            first_third_p50_ms=None if broken else latencies.first_third_p50_ms,
+            last_third_p50_ms=None if broken else latencies.last_third_p50_ms,
+            faults_missed=done.endured.missed,
+            stayed_down=done.endured.went_down,
             negative_latencies=sum(latencies.negative.values()),
         )
     )
 
 
-def _bursts(trial: Trial, latencies: Latencies, throughput: Throughput) -> dict[str, Any]:
+def _by_second(
+    done: Conducted, connection: duckdb.DuckDBPyConnection, answered: Sequence[Answered], window: Window
+) -> Floats:
+    """The one-second medians of a paced trial; a preloaded one has no seconds of its load."""
+    return np.zeros(0) if done.load.job_starts_at_s is None else seen_by_second(connection, answered, window)
+
+
+def _bursts(trial: Trial, latencies: Latencies, throughput: Throughput, by_second: Floats) -> dict[str, Any]:
     load = parse_load(trial.load)
+    if isinstance(load, StepsLoad):
+        return settling(by_second, load.bursts_s())
     if isinstance(load, BurstLoad):
         return catching_up(throughput.table)
     if isinstance(load, BurstsLoad):
@@ -286,11 +332,13 @@ def _together(answers: Sequence[Verdict], letters: Verdict, stages: Sequence[str
                     *("late", "rejected", "examples"),
                 )
             },
+            phases=phases.together([first.phases, other.phases]),
         )
+    named = list(zip(stages, answers, strict=True))
     return replace(
         first,
-        digest=together({stage: each.digest for stage, each in zip(stages, answers, strict=True)}),
-        expected_digest=together({stage: each.expected_digest for stage, each in zip(stages, answers, strict=True)}),
+        digest=digest.together({stage: each.digest for stage, each in named}),
+        expected_digest=digest.together({stage: each.expected_digest for stage, each in named}),
     )
 
 
@@ -307,6 +355,7 @@ def _tables(done: Conducted, latencies: Latencies, throughput: Throughput) -> di
     }
     if latencies.samples is not None:
         tables["samples"] = latencies.samples
+    tables.update(done.left_tables)
     lateness = [pq.read_table(path) for path in done.lateness_paths if path.exists()]
     if lateness:
         tables["lateness"] = pa.concat_tables(lateness)

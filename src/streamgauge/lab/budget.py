@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from streamgauge.engines import get_engine
 from streamgauge.lab.conduct import COLD_PASS_S
 from streamgauge.lab.expansion import process_key
+from streamgauge.lab.fault_planning import breaks_the_cluster, failure_timeout_of
 from streamgauge.lab.planning import publishing_load, resolved
 from streamgauge.lab.request import PlannedTrial
 from streamgauge.load import parse_load
@@ -21,8 +22,6 @@ RUN_S = 8.0
 """Starting the log and ending everything."""
 PROCESS_S = 6.0
 """Starting a job process."""
-WORKER_S = 2.0
-"""Starting a worker of an embedded cluster, and its executor."""
 TRIAL_S = 6.0
 """Topics, the start of the job, the silence at the end, reading back, storing."""
 QUERY_S = 1.0
@@ -34,6 +33,12 @@ FAST_PER_S = 150_000
 FAST = frozenset({"identity", "sample", "projection", "grep", "wordcount", "distinct-count", "statistics"})
 RECORD_AT_A_TIME = 3
 """A preloaded log is drained so many times slower where every record takes its own way."""
+CLUSTER_S = 5.0
+"""Starting an embedded cluster."""
+EXECUTORS_S = 4.0
+"""Starting the executors of a job process in it."""
+RECOVERED_S = 10.0
+"""What a job that a fault has ended takes until it is where it was, for each fault that is spelled."""
 WAITS = ("trigger", "batch-duration", "epoch")
 """Settings that say how long the end of the input may wait to be committed."""
 
@@ -42,6 +47,7 @@ def expected_s(trials: Sequence[PlannedTrial]) -> list[float]:
     """Seconds that each trial is expected to take, in this order: what an earlier one has warmed is warm."""
     found: list[float] = []
     process: tuple[object, ...] | None = None
+    cluster: tuple[object, ...] | None = None
     warm: set[tuple[object, ...]] = set()
     for planned in trials:
         if planned.gap is not None:
@@ -51,7 +57,12 @@ def expected_s(trials: Sequence[PlannedTrial]) -> list[float]:
         cold = key != process
         if cold:
             process, warm = key, set()
-        found.append(_trial_s(planned, cold, _what(planned) not in warm))
+        seconds = _trial_s(planned, cold, _what(planned) not in warm)
+        wanted = _cluster(planned)
+        if wanted is not None:
+            seconds += (EXECUTORS_S if cold else 0.0) + (CLUSTER_S if wanted != cluster else 0.0)
+        cluster = None if breaks_the_cluster(planned.trial) else wanted
+        found.append(seconds)
         warm.add(_what(planned))
     return found
 
@@ -60,6 +71,12 @@ def expected_run_s(trials: Sequence[PlannedTrial]) -> float:
     """Seconds that a run of these trials is expected to take."""
     seconds = expected_s(trials)
     return sum(seconds) + (RUN_S if any(seconds) else 0.0)
+
+
+def _cluster(planned: PlannedTrial) -> tuple[object, ...] | None:
+    """Trials with equal ones share an embedded cluster; None where there is none."""
+    place = parse_place(planned.trial.place)
+    return (place.nodes, failure_timeout_of(planned.trial)) if place.embedded else None
 
 
 def _what(planned: PlannedTrial) -> tuple[object, ...]:
@@ -72,7 +89,8 @@ def _trial_s(planned: PlannedTrial, cold: bool, first: bool) -> float:
     load = parse_load(trial.load)
     events = trial.events * len(resolved(trial.found_at, trial.stop_after).inputs)
     wait_s = _wait_s(planned)
-    fixed_s = TRIAL_S + (_process_s(planned) if cold else 0.0) + wait_s + events / VERIFIED_PER_S
+    fixed_s = TRIAL_S + (PROCESS_S if cold else 0.0) + wait_s + events / VERIFIED_PER_S
+    fixed_s += RECOVERED_S * len(trial.faults)
     if load.job_starts_at_s is None:
         drain_s = QUERY_S + events / _drained_per_s(planned)
         passes_s = 2 * drain_s + wait_s if first and planned.discards else drain_s
@@ -81,11 +99,6 @@ def _trial_s(planned: PlannedTrial, cold: bool, first: bool) -> float:
     discarded_s = COLD_PASS_S + load.job_starts_at_s if cold and planned.discards else 0.0
     waiting_s = load.events_by(load.job_starts_at_s) / _drained_per_s(planned)
     return fixed_s + schedule_s + discarded_s + waiting_s
-
-
-def _process_s(planned: PlannedTrial) -> float:
-    place = parse_place(planned.trial.place)
-    return PROCESS_S + (WORKER_S * place.nodes if place.embedded else 0.0)
 
 
 def _drained_per_s(planned: PlannedTrial) -> float:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from streamgauge.lab.conduct import Conducted, Conductor
+from streamgauge.lab.conduct import Conductor
+from streamgauge.lab.conducted import Conducted
 from streamgauge.lab.environment import Laboratory
 from streamgauge.lab.planning import plan
 from streamgauge.lab.request import DEFAULT_TIMEOUT_S, PlannedTrial, RunRequest

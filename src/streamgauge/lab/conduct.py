@@ -5,23 +5,24 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from streamgauge.engines import get_engine
 from streamgauge.lab.checkpoint_folder import CheckpointFolder
+from streamgauge.lab.conducted import Conducted
 from streamgauge.lab.environment import Laboratory
+from streamgauge.lab.fault_drill import FaultDrill
 from streamgauge.lab.inputs import PreparedInput, input_events
 from streamgauge.lab.job_process import JobHandle, JobProcess
-from streamgauge.lab.planning import publishing_load, resolved
+from streamgauge.lab.left_by import left_by
+from streamgauge.lab.planning import publishing_load, resolved, slots_needed
 from streamgauge.lab.publishers import TrialPublishers
 from streamgauge.lab.request import PlannedTrial
-from streamgauge.lab.results import results_of
+from streamgauge.lab.results import guarantee_of, results_of
 from streamgauge.lab.stored_tables import table_path, write_tables
+from streamgauge.lab.trial_topics import TrialTopics
 from streamgauge.load import parse_load
-from streamgauge.load.specification import PublisherResult
-from streamgauge.model import Application, EngineError, Load
+from streamgauge.model import EngineError
 from streamgauge.model.job import DEAD_LETTERS, InputTopic, Job
 from streamgauge.places import parse_place
 from streamgauge.watch.sampler import Sampler
@@ -32,58 +33,39 @@ SILENCE_S = 1.0
 COLD_PASS_S = 8.0
 """A process that has run nothing yet runs the job at the trial's own load for this long, its outputs thrown away."""
 COLD_PASS_MOST_EVENTS = 200_000
+WORKERS_S = 30.0
+"""How long the executors of a cluster are waited for."""
 
 Phase = Callable[[str, float, float], None]
-
-
-@dataclass
-class Conducted:
-    """What a trial left in the log, and what was seen on the way."""
-
-    application: Application
-    load: Load
-    inputs: dict[str, InputTopic]
-    outputs: dict[str, str]
-    tables: dict[str, Path] = field(default_factory=dict)
-    """Stored table → the file that holds its rows."""
-    dead_letters: str | None = None
-    publishers: dict[str, PublisherResult] = field(default_factory=dict)
-    reused_inputs: list[str] = field(default_factory=list)
-    """Inputs that an earlier trial of the run had published."""
-    lateness_paths: list[Path] = field(default_factory=list)
-    resources: Any = None
-    watching_cpu_s: float = 0.0
-    progress: list[dict[str, Any]] = field(default_factory=list)
-    job_started_ms: int = 0
-    ended_in_time: bool = True
-    output_still_growing: bool = False
-    discarded_pass: bool = False
-    jobs_before: int = 0
-    engine_facts: dict[str, Any] = field(default_factory=dict)
-    end: dict[str, Any] = field(default_factory=dict)
 
 
 class Conductor:
     """Conducts one trial in a laboratory."""
 
-    def __init__(self, lab: Laboratory, planned: PlannedTrial, number: int, phase: Phase) -> None:
+    def __init__(
+        self, lab: Laboratory, planned: PlannedTrial, number: int, phase: Phase, drained_s: float | None = None
+    ) -> None:
         self.lab, self.planned, self.phase = lab, planned, phase
         self.trial, self.warmup_s = planned.trial, planned.warmup_s
         self.prefix = f"streamgauge-{lab.run}-{number:03d}"
         self.folder = lab.folder / f"trial-{number:03d}"
         self.folder.mkdir()
-        self.application = resolved(self.trial.found_at, self.trial.stop_after)
         self.engine = get_engine(self.trial.engine)
+        self.guarantee = guarantee_of(self.engine, self.trial.sink)
+        self.application = self.engine.cut(resolved(self.trial.found_at, self.trial.stop_after), self.trial.settings)
         self.load = publishing_load(self.trial.load, self.warmup_s)
         self.deadline = time.monotonic() + planned.timeout_s + self._schedule_s()
-        self.topics: list[str] = []
         self.results = results_of(lab.cluster, self.trial.sink)
-        self._places: list[str] = []
-        location = self.engine.resolve(self.trial.settings).get("checkpoint-location", "")
-        self.checkpoints = CheckpointFolder(location, self.folder, self.prefix, lab.guard)
+        self.topics = TrialTopics(lab.cluster, self.results, self.prefix, self.trial.partitions)
         self.sampler = Sampler()
         self.events = input_events(self.trial, self.application)
-        self.publishers = TrialPublishers(lab, self.trial, self.events, self.folder, self.sampler, self.warmup_s)
+        self.drill = FaultDrill(lab, self.trial, self.load, self.warmup_s, self.sampler, drained_s)
+        self.publishers = TrialPublishers(
+            lab, self.trial, self.events, self.folder, self.sampler, self.warmup_s, self.drill.longest_away_s
+        )
+        # Last of all: what is made outside the run's folder is removed only by whoever has a whole conductor.
+        location = self.engine.resolve(self.trial.settings).get("checkpoint-location", "")
+        self.checkpoints = CheckpointFolder(location, self.folder, self.prefix, lab.guard)
 
     def _schedule_s(self) -> float:
         """How long publishing takes by the schedule, which the time-out does not count."""
@@ -94,7 +76,7 @@ class Conductor:
         self.phase("preparing", 0, 0)
         done = self._prepared()
         if self.trial.dead_letters:
-            done.dead_letters = self._make_topic(DEAD_LETTERS)
+            done.dead_letters = self.topics.make(DEAD_LETTERS)
         if self.lab.broker is not None:
             self.sampler.add("broker", self.lab.broker.pid)
         self.sampler.start()
@@ -104,7 +86,14 @@ class Conductor:
             else:
                 self._conduct_paced(done)
         finally:
+            done.endured = self.drill.close()
             self.publishers.stop()
+            if self.drill.active:
+                self.lab.end_processes()
+            if done.endured.broke_the_cluster:
+                self.lab.end_workers()
+            if self.drill.breaks_the_log:
+                self.lab.prepared.distrust()
             done.resources = self.sampler.stop()
             done.watching_cpu_s = self.sampler.own_cost_s
         return done
@@ -115,10 +104,7 @@ class Conductor:
 
     def clean_up(self) -> None:
         """Delete the trial's topics, and its results where they lie elsewhere."""
-        self.lab.cluster.delete_topics(self.topics)
-        self.results.drop(self._places)
-        self.topics.clear()
-        self._places.clear()
+        self.topics.clean_up(killed=self.drill.active)
 
     def _conduct_preloaded(self, done: Conducted) -> None:
         process = self._process(done) if self.publishes_at_place else None
@@ -127,8 +113,9 @@ class Conductor:
         if self._is_cold(process):
             self._discarded_pass(process, done.inputs)
             done.discarded_pass = True
-        handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
+        process, handle = self._run_measured(process, done)
         self._note_start(done, handle)
+        self.drill.begin_at(done.job_started_ms * 1_000_000)
         self._wait_for_end(process, handle, done, lambda: self.phase("measuring", 0, 0))
 
     @property
@@ -150,10 +137,9 @@ class Conductor:
                 self.publishers.start(name, where.topic, self.load)
         self.wait_until_published("preparing", process)
         self._note_published(done)
-        if self.lab.prepared.enabled:
+        if self.lab.prepared.enabled and not self.drill.breaks_the_log:
             for name, where in done.inputs.items():
-                if where.topic in self.topics:
-                    self.topics.remove(where.topic)
+                if self.topics.hand_on(where.topic):
                     self.lab.prepared.keep(self.events[name], PreparedInput(where.topic, done.publishers[name]))
 
     def wait_until_published(self, phase: str, process: JobProcess | None = None) -> None:
@@ -175,34 +161,65 @@ class Conductor:
         if process.jobs == 0 and self.planned.discards:
             self._discarded_time(process)
             done.discarded_pass = True
-        handle: JobHandle | None = None
+        handle: Any = None
         if starts_at_s == 0:
-            handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
+            process, handle = self._run_measured(process, done)
         for name, where in done.inputs.items():
             self.publishers.start(name, where.topic, self.load)
-        while not self.publishers.all_ended():
+        self.drill.publishers_started(self.publishers)
+        while self.drill.publishing(self.publishers):
+            self.drill.begin(self.publishers)
             self._look(process, handle)
             elapsed_s = self.publishers.elapsed_s()
             if handle is None and elapsed_s >= starts_at_s:
-                handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
+                process, handle = self._run_measured(process, done)
             self._show_published("warming up" if elapsed_s < self.warmup_s else "measuring")
         if handle is None:
-            handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
+            process, handle = self._run_measured(process, done)
         self._note_published(done)
         self._note_start(done, handle)
         self._wait_for_end(process, handle, done, lambda: self.phase("draining", 0, 0))
 
-    def _note_start(self, done: Conducted, handle: JobHandle) -> None:
+    def _note_start(self, done: Conducted, handle: Any) -> None:
         assert handle.started is not None
         done.job_started_ms = handle.started["starting_ms"]
 
+    def _run_measured(self, process: JobProcess, done: Conducted) -> tuple[Any, Any]:
+        """Start the measured job; where faults are planned, what stands for it is brought back when it dies."""
+        handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
+        if not self.drill.active:
+            return process, handle
+        job = self.drill.supervise(process, handle)
+        return job, job
+
     def _process(self, done: Conducted) -> JobProcess:
-        process = self.lab.job_process(self.trial.engine, self.trial.place, self.trial.settings)
+        if self.drill.active:
+            self.lab.end_processes()
+        process = self.drill.job_process()
         done.jobs_before = process.jobs
         done.engine_facts = {k: v for k, v in process.facts.items() if k == "version"}
         for pid in (process.pid, *self.lab.worker_pids()):
             self.sampler.add("job", pid)
+        self._await_workers(process)
         return process
+
+    def _await_workers(self, process: JobProcess) -> None:
+        """In a cluster, return when every worker has its executor: a job does not begin with a part of the place.
+
+        With settings that leave slots unused it begins after a while with as many as it needs.
+        """
+        place = parse_place(self.trial.place)
+        deadline = time.monotonic() + WORKERS_S
+        while place.embedded and process.jobs == 0 and process.slots() < place.slots + place.spare_slots:
+            self._look(process, None)
+            if time.monotonic() > deadline:
+                needed = slots_needed(self.trial, self.application, self.engine)
+                if process.slots() >= needed:
+                    return
+                raise EngineError(
+                    f"{place.spelling} had {process.slots():.0f} of {needed} task slots after {WORKERS_S:.0f} s",
+                    "Use fewer workers: each has an executor of its own, which needs memory",
+                )
 
     def _is_cold(self, process: JobProcess) -> bool:
         if not self.planned.discards:
@@ -221,7 +238,7 @@ class Conductor:
             self._look(process, handle)
             self.phase("warming up", 0, 0)
         self._stop_job(process, handle)
-        self._drop(outputs.values())
+        self.topics.drop(outputs.values())
 
     def _discarded_time(self, process: JobProcess) -> None:
         """The same job at the same load over other events for a fixed time: what a cold JVM says is not a figure."""
@@ -237,7 +254,7 @@ class Conductor:
             self.phase("warming up", 0, 0)
         self.publishers.forget()
         self._stop_job(process, handle)
-        self._drop([where.topic for where in inputs.values()] + list(outputs.values()))
+        self.topics.drop([where.topic for where in inputs.values()] + list(outputs.values()))
 
     def _run_job(self, process: JobProcess, *where: Any, **more: Any) -> JobHandle:
         handle = process.run(self._job(*where, **more))
@@ -253,7 +270,7 @@ class Conductor:
         settings: Mapping[str, str] | None = None,
         dead_letters: str | None = None,
     ) -> Job:
-        between = {cut: self._make_topic(f"{name}-between-{cut}") for cut in self.application.cuts}
+        between = {cut: self.topics.make(f"{name}-between-{cut}") for cut in self.application.cuts}
         options = self.lab.cluster.spark_options()
         return Job(
             application=self.trial.found_at,
@@ -278,6 +295,8 @@ class Conductor:
 
         The input has its final length by now, so until all is committed the log is not asked for anything.
         """
+        while self.drill.broker_hit:
+            self._look(process, handle)
         lengths = {where.topic: self.lab.cluster.end_offsets(where.topic) for where in done.inputs.values()}
         ends: dict[str, dict[int, int]] = {}
         silent_since: float | None = None
@@ -285,6 +304,11 @@ class Conductor:
             while silent_since is None or time.monotonic() - silent_since < SILENCE_S:
                 self._look(process, handle)
                 show()
+                if self.drill.went_down:
+                    done.ended_in_time, ends = False, self._output_ends(done)
+                    break
+                if self.drill.broker_hit:
+                    continue
                 if silent_since is not None or handle.consumed(
                     lambda topic: lengths.get(topic) or self.lab.cluster.end_offsets(topic)
                 ):
@@ -298,6 +322,7 @@ class Conductor:
             done.ended_in_time = done.output_still_growing = silent_since is not None
         self._stop_job(process, handle)
         done.progress = handle.progress
+        done.scheduler, done.left_tables = left_by(handle.attempts, self.folder)
         done.end = {
             "rule": f"all input committed and the output silent for {SILENCE_S:g} s",
             "reached": done.ended_in_time and not done.output_still_growing,
@@ -319,57 +344,49 @@ class Conductor:
                 raise EngineError(f"{self.trial.engine} did not stop: {process.last_words()}")
             time.sleep(POLL_S / 2)
 
-    def _look(self, process: JobProcess | None, handle: JobHandle | None) -> None:
+    def _look(self, process: Any, handle: Any) -> None:
         """Wait a moment; raise when something has died or the time is up."""
         time.sleep(POLL_S)
-        self.lab.check_log()
+        if not self.drill.broker_away:
+            self.lab.check_log()
         if handle is not None:
+            known = len(handle.decisions)
             handle.hear()
+            self._show_decisions(handle.decisions[known:])
             handle.raise_failure()
-        if process is not None and not process.alive():
+        if process is not None and process is not self.drill.job and not process.alive():
             raise EngineError(
                 f"the job process of {self.trial.engine} died: {process.last_words()}",
                 "Other trials go on; see the engine's own documentation for the cause",
             )
-        self.publishers.raise_failure()
+        if not self.drill.breaks("publisher"):
+            self.publishers.raise_failure()
         if time.monotonic() > self.deadline:
             raise _TrialTimeoutError(
                 f"the trial did not end within {self.planned.timeout_s:.0f} s beyond its schedule",
                 "Give a longer --timeout, fewer events or a lower rate",
             )
 
+    def _show_decisions(self, decisions: list[dict[str, Any]]) -> None:
+        if self.lab.verbose:
+            for decision in decisions:
+                self.lab.note(f"{self.trial.title}: {decision['words']}")
+
     def _make_inputs(self, label: str = "") -> dict[str, InputTopic]:
         inputs: dict[str, InputTopic] = {}
         for position, name in enumerate(self.application.inputs):
-            found = None if label or self.load.job_starts_at_s is not None else self.lab.prepared.get(self.events[name])
-            topic = found.topic if found is not None else self._make_topic(f"{label}in-{name}")
+            found = self.lab.prepared.get(self.events[name]) if not label and self._may_be_prepared else None
+            topic = found.topic if found is not None else self.topics.make(f"{label}in-{name}")
             inputs[name] = InputTopic(topic, position * self.trial.partitions)
         return inputs
 
+    @property
+    def _may_be_prepared(self) -> bool:
+        """Whether an earlier trial's topic will do: not where the log itself is to be broken."""
+        return self.load.job_starts_at_s is None and not self.drill.breaks_the_log
+
     def _make_topics(self, label: str) -> dict[str, str]:
-        return {o.stage: self._make_place(f"{label}-{o.stage}") for o in self.application.leaf_outputs()}
-
-    def _make_place(self, label: str) -> str:
-        name = self._named(label)
-        self._places.append(name)
-        self.results.make(name, self.trial.partitions)
-        return name
-
-    def _make_topic(self, label: str) -> str:
-        name = self._named(label)
-        self.topics.append(name)
-        self.lab.cluster.create_topic(name, self.trial.partitions)
-        return name
-
-    def _named(self, label: str) -> str:
-        return f"{self.prefix}-{label.replace('_', '-')}"
-
-    def _drop(self, names: Any) -> None:
-        gone = set(names)
-        self.lab.cluster.delete_topics([t for t in self.topics if t in gone])
-        self.results.drop([p for p in self._places if p in gone])
-        self.topics = [t for t in self.topics if t not in gone]
-        self._places = [p for p in self._places if p not in gone]
+        return {o.stage: self.topics.make_place(f"{label}-{o.stage}") for o in self.application.leaf_outputs()}
 
 
 class _TrialTimeoutError(EngineError):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.engines import get_engine
+from streamgauge.lab.fault_planning import stretched
 from streamgauge.lab.planning import plan_trials
 from streamgauge.lab.request import DEFAULT_ENGINES, PlannedTrial, RunRequest
 from streamgauge.lab.suite import Matrix, Scale, Suite
@@ -23,23 +24,39 @@ SHORTEST_S = 1.0
 
 
 def expand(
-    suite: Suite, scale: Scale, engines: Sequence[str] = (), kafka_config: Path | None = None
+    suite: Suite,
+    scale: Scale,
+    engines: Sequence[str] = (),
+    kafka_config: Path | None = None,
+    kafka: str | None = None,
+    seeds: int | None = None,
 ) -> list[PlannedTrial]:
     """The trials of a suite in order, each once; only those of the engines that are named, where any are.
 
-    Where the suite says nothing of partitions, the configuration of the log may.
+    Where the suite says nothing of partitions, the configuration of the log may. A log that is given has no broker
+    that a fault may hit. `seeds` takes the place of several seeds by as many from 1 on.
     """
     for name in engines:
         get_engine(name)
+    if seeds is not None and seeds < 1:
+        raise UserError("--seeds must be at least 1")
     found: dict[str, PlannedTrial] = {}
     for matrix in (each for each in suite.matrices if scale.sizes in each.scales):
-        for values in _combinations(matrix.at(scale.sizes)):
+        for values in _combinations(_with_seeds(matrix.at(scale.sizes), seeds)):
             if not engines or values["engines"] in engines:
-                for planned in _planned(suite, matrix, scale, values, kafka_config):
+                for planned in _planned(
+                    suite, matrix, scale, values, RunRequest((), kafka=kafka, kafka_config=kafka_config)
+                ):
                     _add(found, planned)
     if not found:
         raise UserError(f"the suite '{suite.name}' has no trial on {', '.join(engines)}", "Leave --engine out")
     return _by_process(list(found.values()))
+
+
+def _with_seeds(values: Mapping[str, Any], seeds: int | None) -> Mapping[str, Any]:
+    """One seed alone is no choice of trials, and stays."""
+    several = len(values.get("seeds", ())) > 1
+    return {**values, "seeds": tuple(range(1, seeds + 1))} if seeds is not None and several else values
 
 
 def _combinations(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -74,10 +91,11 @@ def _sized(names: list[str], product: Iterator[tuple[Any, ...]]) -> Iterator[tup
 
 
 def _planned(
-    suite: Suite, matrix: Matrix, scale: Scale, values: Mapping[str, Any], kafka_config: Path | None
+    suite: Suite, matrix: Matrix, scale: Scale, values: Mapping[str, Any], log: RunRequest
 ) -> list[PlannedTrial]:
     try:
-        planned = plan_trials(replace(_request(scale, values), kafka_config=kafka_config))
+        request = replace(_request(scale, values), kafka=log.kafka, kafka_config=log.kafka_config)
+        planned = plan_trials(request)
     except UserError as error:
         raise UserError(f"{suite.shown}: matrix '{matrix.name}': {error.cause}", error.way_out) from None
     return [replace(each, matrices=(matrix.name,)) for each in planned]
@@ -85,6 +103,7 @@ def _planned(
 
 def _request(scale: Scale, values: Mapping[str, Any]) -> RunRequest:
     events, for_s, warmup_s = values.get("events"), values.get("for"), values.get("warmup")
+    faults, timeout_s = values.get("faults", ()), values.get("failure-timeout")
     return RunRequest(
         applications=(values["applications"],),
         engines=(values["engines"],),
@@ -100,6 +119,9 @@ def _request(scale: Scale, values: Mapping[str, Any]) -> RunRequest:
         parameters=values.get("parameters", {}),
         settings=values.get("settings", {}),
         stop_after=values.get("stop-after"),
+        faults=tuple(stretched(fault, scale.factor) for fault in faults),
+        no_restart=bool(faults) and values.get("no-restart", False),
+        failure_timeout_s=timeout_s * scale.factor if faults and timeout_s is not None else None,
         timeout_s=values.get("timeout", RunRequest.timeout_s),
         thresholds=values.get("thresholds", ()),
     )
@@ -131,4 +153,6 @@ def process_key(planned: PlannedTrial) -> tuple[Any, ...]:
     """Trials with equal keys share a job process."""
     trial = planned.trial
     session = get_engine(trial.engine).session_settings(trial.settings)
-    return trial.engine, trial.place, tuple(sorted(session.items()))
+    # A process that is broken on purpose is nobody else's.
+    broken = repr(trial) if trial.faults else ""
+    return trial.engine, trial.place, tuple(sorted(session.items())), broken

@@ -83,6 +83,8 @@ class PreparedInputs:
     delete_topics: Callable[[list[str]], None]
     enabled: bool = True
     _found: dict[InputEvents, PreparedInput] = field(default_factory=dict)
+    _doubtful: list[str] = field(default_factory=list)
+    """Topics that nobody may read any more and that are still to be deleted."""
 
     def get(self, events: InputEvents) -> PreparedInput | None:
         """The topic with these events, if there is one."""
@@ -96,7 +98,13 @@ class PreparedInputs:
         """Delete the topics that no later trial wants; a log that is gone took them along."""
         gone = [each for each in self._found if each not in wanted]
         with contextlib.suppress(LogError):
-            self.delete_topics([self._found.pop(each).topic for each in gone])
+            self.delete_topics([*self._doubtful, *(self._found.pop(each).topic for each in gone)])
+        self._doubtful.clear()
+
+    def distrust(self) -> None:
+        """The log was broken on purpose: what lies in it is published anew for the trials after."""
+        self._doubtful += [each.topic for each in self._found.values()]
+        self._found.clear()
 
 
 def wanted_later(trials: list[Mapping[str, InputEvents]]) -> list[set[InputEvents]]:

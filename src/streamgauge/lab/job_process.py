@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import subprocess
 import time
@@ -19,6 +20,7 @@ from streamgauge.load.specification import PublisherSpec
 from streamgauge.model import EngineError, UserError
 from streamgauge.model.errors import EXIT_USER
 from streamgauge.model.job import Job
+from streamgauge.paradigms.keeping import KeptFiles
 from streamgauge.provision.guard import Guard
 from streamgauge.provision.java import find_java
 from streamgauge.provision.processes import end_process, start_child
@@ -58,6 +60,9 @@ class JobHandle:
         self.committed: dict[str, Offsets] = {}
         self.progress: list[dict[str, Any]] = []
         self.samples: list[dict[str, Any]] = []
+        self.decisions: list[dict[str, Any]] = []
+        self.left: dict[str, Any] = {}
+        """What is known of the stopped job beside its outputs."""
         self.stopped = False
         self.failure: dict[str, Any] | None = None
 
@@ -76,10 +81,22 @@ class JobHandle:
                     self.progress.append(said["progress"])
                 case "sample":
                     self.samples.append(said["sample"])
+                case "decision":
+                    self.decisions.append(said["decision"])
                 case "stopped":
-                    self.stopped = True
+                    self.stopped, self.left = True, said.get("left") or {}
                 case "failed":
                     self.failure = said
+
+    @property
+    def attempts(self) -> list[JobHandle]:
+        """Itself: a job that is supervised may have several."""
+        return [self]
+
+    @property
+    def keeps(self) -> KeptFiles:
+        """Where it keeps what it saw, decided and did by itself."""
+        return KeptFiles.from_dict((self.started or {}).get("keeps") or {})
 
     def raise_failure(self) -> None:
         """Raise what made the job fail, if it did."""
@@ -111,6 +128,7 @@ class JobProcess:
         self._folder = folder
         self._master = master
         self._settings = dict(settings)
+        self._slots = 0.0
         self._reader = StatusReader(folder / "session.jsonl")
         self._child: subprocess.Popen[Any] | None = None
         self._guard: Guard | None = None
@@ -136,14 +154,24 @@ class JobProcess:
             psutil.Process(self._child.pid).nice(NICENESS)
         deadline = time.monotonic() + READY_TIMEOUT_S
         while not self.facts:
-            for said in self._reader.new():
-                if said["what"] == "ready":
-                    self.facts = said
+            self._hear()
             if not self.alive():
                 raise EngineError(f"{self.engine.name} did not start: {self.last_words()}", f"See {self.kept_log()}")
             if time.monotonic() > deadline:
                 raise EngineError(f"{self.engine.name} was not ready in {READY_TIMEOUT_S:.0f} s: {self.last_words()}")
             time.sleep(0.05)
+
+    def _hear(self) -> None:
+        for said in self._reader.new():
+            if said["what"] == "ready":
+                self.facts = said
+            if "slots" in said:
+                self._slots = math.inf if said["slots"] is None else said["slots"]
+
+    def slots(self) -> float:
+        """Task slots that the engine has; 0 while a job runs or before it has told, no limit where it cannot tell."""
+        self._hear()
+        return self._slots
 
     def _write_session(self, jars: list[Path]) -> Path:
         self._folder.mkdir(parents=True)
@@ -186,6 +214,8 @@ class JobProcess:
 
     def _give(self, verb: str, job: Job) -> JobHandle:
         self.jobs += 1
+        self._hear()
+        self._slots = 0.0
         path = self._folder / f"job-{self.jobs}.json"
         job.write(path)
         self._say(f"{verb} {path}")

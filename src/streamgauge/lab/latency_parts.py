@@ -9,7 +9,8 @@ import duckdb
 import pyarrow as pa
 
 from streamgauge.engines import get_engine
-from streamgauge.lab.conduct import Conducted, Conductor
+from streamgauge.lab.conduct import Conductor
+from streamgauge.lab.conducted import Conducted
 from streamgauge.measure.answering import Answered
 from streamgauge.measure.batches import batches_of, endless_batch
 from streamgauge.measure.components import FEWEST_COVERED, measure_components

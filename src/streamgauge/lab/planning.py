@@ -10,6 +10,7 @@ from streamgauge.applications import get_application, is_file
 from streamgauge.engines import get_engine
 from streamgauge.engines.execution import ExecutableEngine
 from streamgauge.lab.checkpoint_folder import location_gap
+from streamgauge.lab.fault_planning import canonical, check_faults, needs_twin, without_faults
 from streamgauge.lab.request import (
     DEFAULT_MEASURED_S,
     DEFAULT_PRELOADED_EVENTS,
@@ -20,10 +21,12 @@ from streamgauge.lab.request import (
 )
 from streamgauge.load import parse_load
 from streamgauge.log.configuration import read_configuration
-from streamgauge.log.redis_store import RedisStore
+from streamgauge.log.result_store import open_store
 from streamgauge.measure.thresholds import parse_threshold
 from streamgauge.model import Application, Gap, Load, Trial, UserError, unknown
 from streamgauge.places import parse_place
+from streamgauge.store import RunStore
+from streamgauge.store.calibrations import CALIBRATION
 from streamgauge.streams.reference import check_key_skew, parse_key_skew
 
 DEFAULT_PARTITIONS = 2
@@ -43,6 +46,7 @@ def plan_run(request: RunRequest) -> Plan:
         out=request.out,
         keep=request.keep,
         command=request.command,
+        verbose=request.verbose,
     )
 
 
@@ -62,7 +66,8 @@ def plan_trials(request: RunRequest) -> list[PlannedTrial]:
     parameters = _shared_out(
         request.parameters, {n: a.parameters for n, a in applications.items()}, "parameter of any named application"
     )
-    settings = _settings_per_engine(request.settings, engines)
+    settings = _settings_per_engine(_located(request.settings, request.out), engines)
+    faults = canonical(request.faults)
     trials = [
         Trial(
             application=applications[name].name,
@@ -83,22 +88,34 @@ def plan_trials(request: RunRequest) -> list[PlannedTrial]:
             sink=request.sink,
             parameters=parameters[name],
             settings=settings[engine],
+            faults=faults,
+            no_restart=request.no_restart,
+            failure_timeout_s=request.failure_timeout_s,
         )
         for engine in engines
         for name in applications
         for repeat in range(1, request.repeat + 1)
     ]
+    for trial in trials[:1]:
+        published = publishing_load(load.spelling, warmup_s(request, load))
+        check_faults(trial, published, warmup_s(request, load), own_broker=request.kafka is None)
     return [
         PlannedTrial(
             trial=trial,
             warmup_s=warmup_s(request, load),
             discards=request.warmup_s != 0,
             timeout_s=request.timeout_s,
-            thresholds=request.thresholds,
+            thresholds=request.thresholds if trial.faults == faults else (),
             gap=_checked_gap(trial, engines[trial.engine]),
         )
-        for trial in trials
+        for trial in _with_twins(trials)
     ]
+
+
+def _with_twins(trials: list[Trial]) -> list[Trial]:
+    """Before trials that are broken at half of their time, the same ones unbroken, where nothing else tells it."""
+    twins = [without_faults(trial) for trial in trials if needs_twin(trial)]
+    return [*twins, *trials]
 
 
 def resolved(name: str, stop_after: str | None) -> Application:
@@ -155,6 +172,11 @@ def _check_numbers(request: RunRequest) -> None:
             raise UserError(f"{name} must be more than 0", "An empty trial has nothing to measure")
     if request.partitions is not None and request.partitions < 1:
         raise UserError("--partitions must be at least 1")
+    if request.failure_timeout_s is not None and request.failure_timeout_s <= 0:
+        raise UserError("--failure-timeout must be more than 0", "Write it like 60s")
+    if request.faults == () and (request.no_restart or request.failure_timeout_s is not None):
+        name = "--no-restart" if request.no_restart else "--failure-timeout"
+        raise UserError(f"{name} needs --fault", "Without a fault nothing is to be restarted or to fail")
     if not 0 <= request.malformed < 1:
         raise UserError(f"--malformed is a share below 1, not {request.malformed:g}", "Write it like 1% or 0.01")
     for path in request.data.values():
@@ -166,7 +188,14 @@ def _check_numbers(request: RunRequest) -> None:
         )
     parse_place(request.place)
     if request.sink is not None:
-        RedisStore(request.sink)
+        open_store(request.sink)
+
+
+def slots_needed(trial: Trial, application: Application, engine: ExecutableEngine) -> int:
+    """Task slots that must be free before a trial's job starts, its dead letters included."""
+    partitions = trial.partitions * len(application.inputs)
+    needed = engine.slots_needed(application, partitions, trial.settings)
+    return needed + (partitions if trial.dead_letters else 0)
 
 
 def _checked_gap(trial: Trial, engine: ExecutableEngine) -> Gap | None:
@@ -184,13 +213,14 @@ def _checked_gap(trial: Trial, engine: ExecutableEngine) -> Gap | None:
     if gap is not None:
         return gap
     place = parse_place(trial.place)
-    partitions = trial.partitions * len(application.inputs)
-    needed = engine.slots_needed(application, partitions, trial.settings)
-    needed += partitions if trial.dead_letters else 0
+    needed = slots_needed(trial, application, engine)
     if needed > place.slots:
+        spare = f" beside the {place.spare_slots} of the worker that is kept spare" if place.spare_slots else ""
+        more = f"cluster:{place.nodes + 1}" if place.embedded else f"'local[{needed}]'"
         raise UserError(
-            f"{trial.application} on {trial.engine} needs {needed} task slots and {trial.place} has {place.slots}",
-            f"Use --place 'local[{needed}]' or fewer --partitions",
+            f"{trial.application} on {trial.engine} needs {needed} task slots"
+            f" and {trial.place} has {place.slots}{spare}",
+            f"Use --place {more} or fewer --partitions",
         )
     return engine.sink_gap() if trial.sink else None
 
@@ -226,6 +256,19 @@ def _shared_out(given: Mapping[str, str], known: Mapping[str, Iterable[str]], ki
         if name not in everybody:
             raise unknown(kind, name, everybody)
     return {owner: {k: v for k, v in given.items() if k in set(names)} for owner, names in known.items()}
+
+
+def _located(given: Mapping[str, str], runs: Path) -> dict[str, str]:
+    """The settings, with the calibration that a run's name or a file means as the file itself."""
+    if not given.get("calibration"):
+        return dict(given)
+    file = Path(given["calibration"])
+    found = file if file.is_file() else RunStore(runs).open(given["calibration"]).folder / f"{CALIBRATION}.json"
+    if not found.is_file():
+        raise UserError(
+            f"the run '{given['calibration']}' holds no calibration", "streamgauge calibrate APPLICATION makes one"
+        )
+    return {**given, "calibration": str(found.absolute())}
 
 
 def _settings_per_engine(

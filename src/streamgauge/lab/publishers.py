@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from streamgauge.lab.environment import Laboratory
@@ -26,6 +27,15 @@ class Publication:
     def pids(self) -> list[int]:
         """Their process ids."""
         return [each.pid for each in self._processes]
+
+    @property
+    def processes(self) -> Sequence[PublisherProcess]:
+        """One for each share."""
+        return tuple(self._processes)
+
+    def replace(self, before: PublisherProcess, after: PublisherProcess) -> None:
+        """Another publisher has taken the place of one of them."""
+        self._processes[self._processes.index(before)] = after
 
     def ended(self) -> bool:
         """Whether all have ended."""
@@ -99,9 +109,12 @@ class TrialPublishers:
         folder: Path,
         sampler: Sampler,
         warmup_s: float,
+        longest_away_s: float = 0.0,
     ) -> None:
         self._lab, self._trial, self._events = lab, trial, events
         self._folder, self._sampler, self._warmup_s = folder, sampler, warmup_s
+        # A log that is away on purpose is not lost.
+        self._broker_timeout_s = PublisherSpec.broker_timeout_s + 2 * longest_away_s
         self._running: dict[str, Publication | PlacePublication] = {}
         self._labels: list[str] = []
 
@@ -156,12 +169,32 @@ class TrialPublishers:
             result_path=str(self._folder / f"published-{label}.json"),
             lateness_path=str(self._lateness_path(label)),
             progress_path=str(self._folder / f"publishing-{label}.json"),
+            broker_timeout_s=self._broker_timeout_s,
         )
 
     def _start(self, spec: PublisherSpec, label: str) -> PublisherProcess:
         publisher = PublisherProcess.start(spec, self._folder / f"publisher-{label}.log")
         self._lab.guard.watch(publisher.pid)
         return publisher
+
+    def processes(self) -> list[PublisherProcess]:
+        """All that publish, or did until they ended, in the order of the inputs; those at the place are its own."""
+        return [each for publication in self._of_ours().values() for each in publication.processes]
+
+    def _of_ours(self) -> dict[str, Publication]:
+        return {name: each for name, each in self._running.items() if isinstance(each, Publication)}
+
+    def start_again(self, number: int) -> int:
+        """Let another publisher go on where the one of that number, counted from 1, was killed; its process id."""
+        before = self.processes()[number - 1]
+        name, publication = next((n, p) for n, p in self._of_ours().items() if before in p.processes)
+        spec = replace(before.spec, resumes=True, start_at_epoch_ns=before.start_at_epoch_ns or 0)
+        before.poll()
+        self._lab.guard.release(before.pid)
+        after = self._start(spec, f"{name}-again")
+        publication.replace(before, after)
+        self._sampler.add("publisher", after.pid)
+        return after.pid
 
     def _lateness_path(self, label: str) -> Path:
         return self._folder / f"lateness-{label}.parquet"

@@ -41,6 +41,10 @@ class RunRequest:
     key_skew: str | None = None
     """How uneven the keys of generated events are."""
     dead_letters: bool = False
+    faults: tuple[str, ...] = ()
+    """What goes wrong, as `faults.grammar` spells it."""
+    no_restart: bool = False
+    failure_timeout_s: float | None = None
     sink: str | None = None
     kafka: str | None = None
     kafka_config: Path | None = None
@@ -50,6 +54,8 @@ class RunRequest:
     """Longest time that one trial may take beyond the time in which its events are due."""
     thresholds: tuple[str, ...] = ()
     command: str = ""
+    verbose: bool = False
+    """Whether what an engine decides is told while a trial runs."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,8 @@ class Plan:
     out: Path = Path("runs")
     keep: bool = False
     command: str = ""
+    verbose: bool = False
+    """Whether what an engine decides is told while a trial runs."""
     suite: Mapping[str, Any] | None = None
     """What is stored of the suite that the plan was made of."""
 

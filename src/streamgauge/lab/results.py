@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Protocol
 
 import pyarrow as pa
 
 from streamgauge.log.cluster import Cluster
 from streamgauge.log.reading import read_records
-from streamgauge.log.redis_store import RedisStore
+from streamgauge.log.result_store import open_store
+from streamgauge.model import Engine, Guarantee
 
 
 class Results(Protocol):
@@ -56,14 +58,14 @@ class TopicResults:
 
 
 class StoreResults:
-    """Places in a Redis, which come into being when they are first written."""
+    """Places in a store that the user names."""
 
     def __init__(self, url: str) -> None:
-        self._store = RedisStore(url)
+        self._store = open_store(url)
 
     def make(self, name: str, partitions: int) -> None:
-        """Make sure that the place is empty."""
-        self._store.delete([name])
+        """Make an empty place."""
+        self._store.make(name)
 
     def ends(self, name: str) -> dict[int, int]:
         """The number of rows, as of one partition."""
@@ -74,10 +76,15 @@ class StoreResults:
         return self._store.read_records(name)
 
     def drop(self, names: Iterable[str]) -> None:
-        """Delete the rows and the hashes of their keys."""
+        """Delete the rows, and what shows the latest of their keys."""
         self._store.delete(names)
 
 
 def results_of(cluster: Cluster, sink: str | None) -> Results:
     """The log's topics, or the store that a URL names."""
     return TopicResults(cluster) if sink is None else StoreResults(sink)
+
+
+def guarantee_of(engine: Engine, sink: str | None) -> Guarantee:
+    """What an engine promises of results in that sink: a store that turns repeats away makes outputs exactly-once."""
+    return engine.guarantee if sink is None else replace(engine.guarantee, outputs=open_store(sink).outputs)

@@ -58,6 +58,7 @@ def left_of(given: Plan, stored: StoredRun, sink: str | None = None) -> Left:
         out=given.out,
         keep=given.keep or found["keep"],
         command=stored.run.get("command", ""),
+        verbose=given.verbose,
         suite=stored.run.get("suite"),
     )
     known = {_key(record["trial"]): record for record in stored.trials}

@@ -13,13 +13,14 @@ from typing import Any
 from streamgauge.engines import get_engine
 from streamgauge.lab.assess import Assessed, assess_trial
 from streamgauge.lab.conduct import Conductor
-from streamgauge.lab.environment import Laboratory
+from streamgauge.lab.environment import Laboratory, session_settings
+from streamgauge.lab.fault_planning import drained_s_of, failure_timeout_of, needs_twin
 from streamgauge.lab.inputs import InputEvents, preloaded_inputs, wanted_later
 from streamgauge.lab.planning import chosen_application, plan_run, resolved
 from streamgauge.lab.request import Listener, Plan, PlannedTrial, RunOutcome, RunRequest
 from streamgauge.lab.resuming import left_of, stored_plan
 from streamgauge.lab.space import needed_bytes
-from streamgauge.log.redis_store import RedisStore
+from streamgauge.log.result_store import open_store
 from streamgauge.measure.thresholds import check, parse_threshold
 from streamgauge.model import EngineError, LogError, StoreError, StreamgaugeError, UserError
 from streamgauge.model.errors import (
@@ -30,6 +31,7 @@ from streamgauge.model.errors import (
     EXIT_USER,
     EXIT_WRONG_ANSWER,
 )
+from streamgauge.places import parse_place
 from streamgauge.provision.java import find_java
 from streamgauge.provision.machine import describe_machine
 from streamgauge.provision.work import check_space, work_root
@@ -75,7 +77,7 @@ def check_before(plan: Plan) -> None:
     check_space(work_root(), needed_bytes(trials))
     find_java()
     for sink in {trial.sink for trial in trials if trial.sink is not None}:
-        RedisStore(sink).check()
+        open_store(sink).check()
 
 
 def _conduct(plan: Plan, writer: RunWriter, listener: Listener, records: list[dict[str, Any] | None]) -> RunOutcome:
@@ -87,7 +89,8 @@ def _conduct(plan: Plan, writer: RunWriter, listener: Listener, records: list[di
         for place, planned in enumerate(plan.trials):
             if records[place] is not None:
                 continue
-            record = conduct_trial(lab, planned, place + 1, listener, writer, plan.keep)
+            drained_s = drained_s_of(planned.trial, records) if needs_twin(planned.trial) else None
+            record = conduct_trial(lab, planned, place + 1, listener, writer, plan.keep, drained_s)
             records[place] = record
             listener.finished(place + 1, planned.trial, record)
             if log_is_gone(lab):
@@ -113,7 +116,7 @@ def laboratory_of(plan: Plan, writer: RunWriter, listener: Listener) -> Iterator
     name = f"{writer.id}-{len(resumed) + 1}" if resumed else writer.id
     status = "failed"
     try:
-        with Laboratory(name, listener.note, plan.kafka, plan.kafka_config) as lab:
+        with Laboratory(name, listener.note, plan.kafka, plan.kafka_config, plan.verbose) as lab:
             writer.describe(log=lab.describe_log())
             yield lab
         status = "complete" if writer.trials_stored >= writer.run["trials"] else "failed"
@@ -147,25 +150,41 @@ def exit_code(records: list[dict[str, Any]]) -> int:
 
 
 def conduct_trial(
-    lab: Laboratory, planned: PlannedTrial, number: int, listener: Listener, writer: RunWriter, keep: bool
+    lab: Laboratory,
+    planned: PlannedTrial,
+    number: int,
+    listener: Listener,
+    writer: RunWriter,
+    keep: bool,
+    drained_s: float | None = None,
 ) -> dict[str, Any]:
-    """Conduct one trial and store it; what goes wrong in it becomes its record."""
+    """Conduct one trial and store it; what goes wrong in it becomes its record.
+
+    `drained_s` is how long the same preloaded trial took without its faults, where one of them comes at half of it.
+    """
     trial = planned.trial
     engine = get_engine(trial.engine)
-    facts: dict[str, Any] = {"tuning": engine.tuning(trial.settings), "matrices": list(planned.matrices)}
+    session = session_settings(engine, parse_place(trial.place), trial.settings, failure_timeout_of(trial))
+    tuning = {**session, **engine.tuning(trial.settings)}
+    facts: dict[str, Any] = {"tuning": tuning, "matrices": list(planned.matrices)}
     if planned.gap is not None:
         gap = {"kind": planned.gap.kind, "reason": planned.gap.reason}
         record = trial_record(trial, status="gap", gap=gap, **facts)
         writer.add_trial(record)
         return record
-    conductor = Conductor(
-        lab, planned, number, lambda phase, done, total: listener.phase(number, trial, phase, done, total)
-    )
+    conductor: Conductor | None = None
     try:
+        conductor = Conductor(
+            lab,
+            planned,
+            number,
+            lambda phase, done, total: listener.phase(number, trial, phase, done, total),
+            drained_s,
+        )
         done = conductor.conduct()
         assessed = assess_trial(conductor, done, conductor.phase)
         application = chosen_application(trial)
-        how = {"variants": engine.variants(application, trial.settings), "between": list(application.cuts)}
+        how = {"variants": engine.variants(application, trial.settings), "between": list(conductor.application.cuts)}
         record = trial_record(trial, status="done", **facts, **how, **assessed.figures)
         record["thresholds"] = _check_thresholds(planned.thresholds, record)
         writer.add_trial(record, {**assessed.tables, "progress": _progress_file(conductor, assessed)})
@@ -175,13 +194,15 @@ def conduct_trial(
     except StreamgaugeError as error:
         return _failed(lab, planned, writer, error, facts)
     finally:
-        _tidy(lab, conductor, keep)
+        if conductor is not None:
+            _tidy(lab, conductor, keep)
 
 
 def _failed(
     lab: Laboratory, planned: PlannedTrial, writer: RunWriter, error: StreamgaugeError, facts: dict[str, Any]
 ) -> dict[str, Any]:
     lab.end_processes()
+    lab.end_workers()
     kind = next(
         each.__name__ for each in (EngineError, LogError, UserError, StreamgaugeError) if isinstance(error, each)
     )

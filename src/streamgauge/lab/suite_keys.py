@@ -9,6 +9,7 @@ from typing import Any
 
 from streamgauge.applications import get_application, is_file
 from streamgauge.engines import get_engine
+from streamgauge.lab.fault_planning import canonical
 from streamgauge.load import parse_load
 from streamgauge.measure.thresholds import parse_threshold
 from streamgauge.model import UserError, unknown
@@ -98,6 +99,17 @@ def _positive_s(value: Any, folder: Path) -> float:
     return seconds
 
 
+def _faults(value: Any, folder: Path) -> tuple[str, ...]:
+    """The faults of one trial: one in words, a list of them, or an empty list for none."""
+    return canonical(_text(each) for each in (value if isinstance(value, list) else [value]))
+
+
+def _flag(value: Any, folder: Path) -> bool:
+    if not isinstance(value, bool):
+        raise UserError(f"{value!r} is neither true nor false")
+    return value
+
+
 def _threshold(value: Any, folder: Path) -> str:
     return parse_threshold(_text(value)).text
 
@@ -138,6 +150,9 @@ AXES = {
     "loads": Key(_load),
     "events": Key(_count),
     "for": Key(_positive_s),
+    "faults": Key(_faults),
+    "no-restart": Key(_flag),
+    "failure-timeout": Key(_positive_s),
     "seeds": Key(_seed),
 }
 """In the order in which trials are laid out: what a warm process cannot share comes first."""
@@ -157,6 +172,7 @@ CASE_KEYS = {
     "place": "places",
     "seed": "seeds",
     **{name: name for name in ("settings", "parameters", "partitions", "stop-after", "key-skew", "events", "for")},
+    **{name: name for name in ("faults", "no-restart", "failure-timeout")},
 }
 """Key of a case → the axis that it stands for."""
 TABLES = ("settings", "parameters")

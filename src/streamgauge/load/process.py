@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from streamgauge.load.specification import PublisherResult, PublisherSpec
 from streamgauge.model.errors import LogError
@@ -15,13 +16,18 @@ _STOP_WAIT_S = 10.0
 
 def progress_in(path: str | None) -> tuple[int, float]:
     """Events published and elapsed seconds as a publisher has told them in a file; nothing before the first time."""
+    told = _told_in(path)
+    return int(told.get("published", 0)), float(told.get("elapsed_s", 0.0))
+
+
+def _told_in(path: str | None) -> dict[str, Any]:
     if path is None:
-        return 0, 0.0
+        return {}
     try:
-        told = json.loads(Path(path).read_text())
+        told: dict[str, Any] = json.loads(Path(path).read_text())
     except FileNotFoundError:
-        return 0, 0.0
-    return int(told["published"]), float(told["elapsed_s"])
+        return {}
+    return told
 
 
 class PublisherProcess:
@@ -60,6 +66,17 @@ class PublisherProcess:
     def progress(self) -> tuple[int, float]:
         """Events published so far and the elapsed seconds, as told at most half a second ago."""
         return progress_in(self._spec.progress_path)
+
+    @property
+    def start_at_epoch_ns(self) -> int | None:
+        """The instant at which elapsed time is zero; None before it has said so."""
+        start_ns = int(_told_in(self._spec.progress_path).get("start_ns", 0))
+        return start_ns or None
+
+    @property
+    def spec(self) -> PublisherSpec:
+        """What it publishes."""
+        return self._spec
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait for the end and return the exit code; raises LogError when it takes longer than the time-out."""

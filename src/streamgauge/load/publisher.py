@@ -80,6 +80,8 @@ class Publisher:
         self._parent = os.getppid()
         self._next_progress_ns = 0
         self._producer: NativeProducer | None = None
+        self._there = [0] * spec.partitions
+        """Events at the start of each partition that a publisher before this one has sent already."""
 
     def run(self) -> PublisherResult:
         """Publish everything; a broker that is lost, a mistake or an interruption is told in the result."""
@@ -117,6 +119,8 @@ class Publisher:
         cluster = Cluster(spec.bootstrap, spec.kafka_config)
         cluster.check()
         before = _ends_of(cluster, spec)
+        if spec.resumes:
+            self._there, before = list(before), [0] * spec.partitions
         block_events, ahead = (32_768, 8) if flat_out else (8_192, 32)
         waiting = BlockQueue(
             *(stream, source, load, spec.start_index, spec.events, spec.partitions, block_events, ahead),
@@ -182,7 +186,7 @@ class Publisher:
         limit = min(producer.largest_queue, _LARGEST_QUEUE_BYTES // mean_bytes)
         lows, highs = block.bounds(begin), block.bounds(end)
         for partition in np.flatnonzero(highs > lows).tolist():
-            low, high = int(lows[partition]), int(highs[partition])
+            low, high = self._not_there(partition, int(lows[partition]), int(highs[partition]))
             step = max(1, limit // 2)
             for first in range(low, high, step):
                 messages = block.messages[first : min(first + step, high)]
@@ -194,6 +198,14 @@ class Publisher:
                 sent.events += len(messages)
                 sent.payload_bytes += int(messages["payload_size"].sum())
         sent.last_ns = self._elapsed_ns()
+
+    def _not_there(self, partition: int, low: int, high: int) -> tuple[int, int]:
+        """The messages low … high−1 of a partition without those that are in the log already, which count as sent."""
+        there = min(self._there[partition], high - low)
+        self._there[partition] -= there
+        self.sent.partition_events[partition] += there
+        self.sent.events += there
+        return low + there, high
 
     def _look_around(self) -> None:
         """Notice a refused event, a request to stop, a parent that is gone; tell the progress."""
@@ -213,8 +225,9 @@ class Publisher:
 
     def _tell_progress(self) -> None:
         if self.spec.progress_path is not None:
-            progress = {"published": self.sent.events, "elapsed_s": round(self._elapsed_ns() / 1e9, 3)}
-            write_json(Path(self.spec.progress_path), progress)
+            elapsed_s = round(self._elapsed_ns() / 1e9, 3)
+            told = {"published": self.sent.events, "elapsed_s": elapsed_s, "start_ns": self._start_at_epoch_ns}
+            write_json(Path(self.spec.progress_path), told)
 
     def _broker_lost(self, producer: NativeProducer) -> LogError:
         trouble = f" ({producer.last_trouble})" if producer.last_trouble else ""

@@ -40,6 +40,8 @@ class PublisherSpec:
     required: tuple[str, ...] = ()
     """The fields that the application cannot do without: what a defect is aimed at."""
     progress_path: str | None = None
+    resumes: bool = False
+    """Whether a publisher before this one was killed: what it left in the topic, which was empty, is not sent again."""
     broker_timeout_s: float = 15.0
     """How long the log may not answer before the publisher gives up."""
     share: int = 0

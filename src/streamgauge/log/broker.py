@@ -92,15 +92,16 @@ class EmbeddedBroker:
         self.settings: dict[str, str] = {}
         self.bootstrap = ""
         self.pid = 0
+        self._cluster_id = ""
 
     def start(self) -> EmbeddedBroker:
         """Start the broker and return when it answers; a port that got taken meanwhile is replaced."""
         jars = jar_paths("broker", self._progress)
         for attempt in range(1, _ATTEMPTS + 1):
-            cluster_id = self._prepare(attempt)
+            self._cluster_id = self._prepare(attempt)
             self._launch(jars)
             try:
-                self._wait_until_ready(cluster_id)
+                self._wait_until_ready(self._cluster_id)
                 return self
             except LogError:
                 port_was_taken = "Address already in use" in self._log_text()
@@ -117,6 +118,13 @@ class EmbeddedBroker:
         if self._process is not None:
             end_process(self._process, _STOP_GRACE_S, self._guard)
             self._process = None
+
+    def start_again(self) -> int:
+        """Start a broker that has ended, at the same port and on the same data, and give its new process id."""
+        self.stop()
+        self._launch(jar_paths("broker", self._progress))
+        self._wait_until_ready(self._cluster_id)
+        return self.pid
 
     def alive(self) -> bool:
         """Whether the broker's process is running."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +47,11 @@ class Cluster:
     def client_settings(self) -> dict[str, Any]:
         """What a confluent-kafka client needs to connect; quiet, since failures are raised and not logged."""
         return {**to_librdkafka(self.config), "bootstrap.servers": self.bootstrap, "log_level": 0}
+
+    @classmethod
+    def of_spark_options(cls, bootstrap: str, options: Mapping[str, str]) -> Cluster:
+        """The cluster that a source or sink with these `kafka.` options connects to."""
+        return cls(bootstrap, {key.removeprefix("kafka."): value for key, value in options.items()})
 
     def spark_options(self) -> dict[str, str]:
         """What a Spark Kafka source or sink needs to connect, as its `kafka.` options."""
@@ -121,6 +126,26 @@ class Cluster:
                 f"the topic '{topic}' cannot be looked up ({found.error.str()})", "Check that nobody deleted it"
             )
         return sorted(found.partitions)
+
+    def ends_of(
+        self, partitions: Mapping[str, Sequence[int]], timeout_s: float = _TIMEOUT_S
+    ) -> dict[str, dict[int, int]]:
+        """Topic → partition → end, of several topics with one request; for those who ask often and know partitions."""
+        wanted = {
+            TopicPartition(topic, each): _kafka_admin.OffsetSpec.latest()
+            for topic, numbers in partitions.items()
+            for each in numbers
+        }
+        found: dict[str, dict[int, int]] = {topic: {} for topic in partitions}
+        if not wanted:
+            return found
+        try:
+            answers = self._admin.list_offsets(wanted, request_timeout=timeout_s)
+            for asked, answer in answers.items():
+                found[asked.topic][asked.partition] = answer.result(timeout_s).offset
+        except (KafkaException, TimeoutError) as error:
+            raise LogError(f"the offsets cannot be read ({error})", "Check that the broker runs") from None
+        return found
 
     @functools.cached_property
     def _admin(self) -> Any:

@@ -1,5 +1,7 @@
 """Redis, or Valkey, as the place of results: every row in a stream that is read back, the latest of each key in a hash.
 
+What makes an output unique is kept in a set beside the stream, so that a row that is written again is turned away.
+
 A place is a name, as a topic's is. The stream has that name; what the server stamps its entries with stands for the
 log's append time, so latencies are right where Redis and Kafka share a clock. The hash of a key is called `place:key`,
 and a person reads the key's values and `time_updated` in it.
@@ -13,7 +15,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -22,6 +24,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from streamgauge.log.identity import identity
 from streamgauge.log.reading import BATCH_RECORDS, RECORDS_SCHEMA, origin_columns
 from streamgauge.model.errors import LogError, UserError
 from streamgauge.model.trial import without_password
@@ -34,6 +37,16 @@ _CONNECT_S = 5.0
 _ANSWER_S = 60.0
 _ROWS_PER_ROUND_TRIP = 1_000
 _KEYS_PER_SCAN = 1_000
+_WRITTEN = "#written"
+"""After the name of a place: the set of what was written there."""
+_ADD_ONCE = """
+if redis.call('SADD', KEYS[2], ARGV[1]) == 0 then return 0 end
+local fields = tonumber(ARGV[2])
+redis.call('XADD', KEYS[1], '*', unpack(ARGV, 3, 2 + fields))
+if #ARGV > 2 + fields then redis.call('HSET', KEYS[3], unpack(ARGV, 3 + fields)) end
+return 1
+"""
+"""Row by row in one step of the server: identity, number of the stream's fields, these, and those of the key's hash."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +57,11 @@ class RedisStore:
 
     def __post_init__(self) -> None:
         _check_url(self.url)
+
+    @property
+    def outputs(self) -> Literal["exactly-once", "at-least-once"]:
+        """An output that is written again is turned away."""
+        return "exactly-once"
 
     @property
     def shown(self) -> str:
@@ -58,6 +76,10 @@ class RedisStore:
             commands.execute_command("UNLINK", probe)
             self._answers(commands.execute)
 
+    def make(self, place: str) -> None:
+        """Make sure that nothing is there: a place comes into being when it is first written."""
+        self.delete([place])
+
     def count(self, place: str) -> int:
         """How many rows have been written there."""
         return int(self._answers(lambda: self._client.xlen(place)))
@@ -66,7 +88,7 @@ class RedisStore:
         """Append rows (key, value, origin; all texts, key and origin may be null) and give their number.
 
         With `hashed` the hash of each row's key gets the row's values: the members of the JSON object that the value
-        is, or the value itself as `text_column`. At least once: after a failure some rows may be there already.
+        is, or the value itself as `text_column`. What is there already, as after a failure, stays as it is.
         """
         keys, values, origins = (rows.column(name).to_pylist() for name in ("key", "value", "origin"))
         for start in range(0, len(values), _ROWS_PER_ROUND_TRIP):
@@ -74,11 +96,12 @@ class RedisStore:
             updated = str(time.time_ns() // 1_000_000)
             with self._client.pipeline(transaction=False) as commands:
                 for key, value, origin in zip(keys[part], values[part], origins[part], strict=True):
-                    also = () if key is None else ("key", key)
-                    commands.execute_command("XADD", place, "*", "value", value, "origin", origin or "", *also)
+                    fields = ["value", value, "origin", origin or "", *(() if key is None else ("key", key))]
+                    arguments = [identity(key, value, origin), len(fields), *fields]
                     if hashed and key is not None:
-                        fields = _hash_fields(value, text_column)
-                        commands.execute_command("HSET", hash_name(place, key), *fields, "time_updated", updated)
+                        arguments += [*_hash_fields(value, text_column), "time_updated", updated]
+                    names = [place, place + _WRITTEN, place if key is None else hash_name(place, key)]
+                    self._add_once(keys=names, args=arguments, client=commands)
                 self._answers(commands.execute)
         return len(values)
 
@@ -121,7 +144,7 @@ class RedisStore:
         return pa.RecordBatch.from_arrays(columns, schema=RECORDS_SCHEMA)
 
     def _delete(self, place: str) -> None:
-        self._client.unlink(place)
+        self._client.unlink(place, place + _WRITTEN)
         pattern = "".join(f"\\{c}" if c in "*?[]\\^-" else c for c in place) + ":*"
         names: list[bytes] = []
         for name in self._client.scan_iter(match=pattern, count=_KEYS_PER_SCAN):
@@ -131,6 +154,10 @@ class RedisStore:
                 names.clear()
         if names:
             self._client.unlink(*names)
+
+    @functools.cached_property
+    def _add_once(self) -> Any:
+        return self._client.register_script(_ADD_ONCE)
 
     @functools.cached_property
     def _client(self) -> Any:

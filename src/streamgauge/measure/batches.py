@@ -33,7 +33,7 @@ def batches_of(
     """Batches of every query that reads input topics (topic → number of its first partition); may be empty.
 
     A micro-batch takes what lies in the log when it has asked for the latest offsets. A batch of a `flowing` query
-    takes events as they come, until its state is committed.
+    takes events as they come, until its state is committed. A batch may say by `flowing` which of the two it is.
     """
     rows: list[dict[str, Any]] = []
     closed: dict[str, int] = {}
@@ -48,11 +48,11 @@ def batches_of(
             "query": query,
             "batch": int(each["batchId"]),
             "closed_before_ms": closed.get(query, started_ms),
-            "opened_ms": at_ms if flowing else cut_ms,
+            "opened_ms": at_ms if each.get("flowing", flowing) else cut_ms,
             "adding_ms": adding_ms,
         }
         rows += [{**instants, **taken} for taken in _taken(each, first_partitions)]
-        closed[query] = adding_ms + took["addBatch"] - _committing_ms(each) if flowing else cut_ms
+        closed[query] = adding_ms + took["addBatch"] - _committing_ms(each) if each.get("flowing", flowing) else cut_ms
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 

@@ -18,12 +18,14 @@ LOAD_WORDS = {
     "bursts": "bursty",
     "burst": "burst at start-up",
     "ramp": "ramp",
+    "steps": "single bursts",
     "trace": "trace",
 }
 """Kind of load → what it is called on a suite's page."""
 TABLES = {"setting.": "settings", "parameter.": "parameters"}
 """What a facet's name begins with → the member of the trial that it looks into."""
 NOT_SET = "as it is"
+NO_FAULT = "no fault"
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ FACETS = {
         Facet("key-skew", "key skew (exponent of Zipf's law)", lambda r: _number(_trial(r).get("key_skew") or NOT_SET)),
         Facet("settings", "settings", lambda r: _pairs(r, "settings")),
         Facet("parameters", "parameters", lambda r: _pairs(r, "parameters")),
+        Facet("fault", "fault", lambda r: "; ".join(_trial(r).get("faults") or ()) or NO_FAULT),
         Facet("seed", "seed", lambda r: float(r["seed"])),
         Facet("matrix", "matrix", lambda r: str((r.get("matrices") or [""])[0])),
     )

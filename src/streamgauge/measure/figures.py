@@ -97,6 +97,8 @@ def _bursts() -> list[Figure]:
         ),
         *(Figure(n, ("bursts", f"{n}_s"), "s", resolution=1.0) for n in ("inflated_mean", "inflated_max")),
         Figure("burst_p50", ("bursts", "peak_p50_ms"), "ms", resolution=1.0),
+        *(Figure(n, ("bursts", f"{n}_s"), "s", resolution=1.0) for n in ("settled_mean", "settled_max")),
+        Figure("seconds_p50", ("seconds", "mean_p50_ms"), "ms"),
         Figure("largest_partition", ("log", "largest_partition_share"), "%", better=None),
         Figure("scheduling_delay", ("scheduling", "delay_mean_ms"), "ms", resolution=1.0),
     ]
@@ -133,12 +135,32 @@ def _durability() -> list[Figure]:
     ]
 
 
+def _recoveries() -> list[Figure]:
+    times = ("detect", "output_gap", "latency_back", "p99_back", "drained")
+    # Latency is taken of whole seconds, the backlog of tenths.
+    steps = {"latency_back": 1.0, "p99_back": 1.0, "drained": 0.1}
+    return [
+        *(Figure(n, ("recovery", f"{n}_s"), "s", resolution=steps.get(n, 0.001)) for n in times),
+        Figure("catch_up_per_s", ("recovery", "catch_up_per_s"), "per_s", "more", resolution=1.0),
+        Figure("events_reprocessed", ("recovery", "events_reprocessed"), "count", words=("fewer", "more")),
+        Figure("lost_share", ("recovery", "lost_share"), "%", words=("less", "more")),
+    ]
+
+
+def _scheduler() -> list[Figure]:
+    return [
+        Figure("switches", ("scheduler", "switches"), "count", better=None),
+        Figure("switch_gap", ("scheduler", "longest_gap_s"), "s"),
+    ]
+
+
 def _verdicts() -> list[Figure]:
     names = ("lost", "wrong", "unexpected", "duplicated", "out_of_order", "late", "rejected")
     return [Figure(name, ("verdict", name), "count", better=None) for name in names]
 
 
-_FAMILIES = (_latencies, _components, _throughputs, _bursts, _resources, _durability, _verdicts)
+_PERFORMANCE = (_latencies, _components, _throughputs, _bursts, _resources)
+_FAMILIES = (*_PERFORMANCE, _durability, _recoveries, _scheduler, _verdicts)
 FIGURES = {each.name: each for family in _FAMILIES for each in family()}
 """Every figure by its name, as thresholds, comparisons and histories spell it."""
 

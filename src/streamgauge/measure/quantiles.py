@@ -64,3 +64,20 @@ def quantiles_of_table(counts: pa.Table, value_column: str, kind: str | None = N
     if kind is not None:
         counts = counts.filter(pc.equal(counts["kind"], kind))
     return quantiles_of_counts(counts[value_column].to_numpy(), counts["count"].to_numpy())
+
+
+def quantile_by_second(
+    counts: pa.Table, name: str = "p50", kind: str = "event"
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Seconds, that percentile by nearest rank of each, and how many samples each holds."""
+    mine = counts.filter(pc.equal(counts["kind"], kind))
+    second, value, count = (mine[column].to_numpy() for column in ("second", "latency_ms", "count"))
+    order = np.lexsort((value, second))
+    second, value, up_to = second[order], value[order], np.cumsum(count[order])
+    seconds, starts = np.unique(second, return_index=True)
+    if len(seconds) == 0:
+        return seconds, value, seconds
+    ends = up_to[np.append(starts[1:], len(second)) - 1]
+    before = np.append(0, ends[:-1])
+    rank = before - (-(ends - before) * PERCENTILES[name] // _WHOLE)
+    return seconds, value[np.searchsorted(up_to, rank)], ends - before

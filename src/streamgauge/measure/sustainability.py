@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from streamgauge.measure.quantiles import quantile_by_second
 from streamgauge.measure.thresholds import Threshold, check, parse_threshold
 from streamgauge.measure.trend import Trend, trend_of
 from streamgauge.model.errors import EngineError, UserError
@@ -105,17 +105,8 @@ def probe_series(latency: pa.Table, throughput: pa.Table, rate_per_s: float, int
 
 def median_by_second(counts: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     """Seconds, and the median event latency of the events appended in each, from counts per millisecond and second."""
-    event = counts.filter(pc.equal(counts["kind"], "event"))
-    second, value, count = (event[name].to_numpy() for name in ("second", "latency_ms", "count"))
-    order = np.lexsort((value, second))
-    second, value, up_to = second[order], value[order], np.cumsum(count[order])
-    seconds, starts = np.unique(second, return_index=True)
-    if len(seconds) == 0:
-        return seconds, value
-    ends = up_to[np.append(starts[1:], len(second)) - 1]
-    before = np.append(0, ends[:-1])
-    rank = before + (ends - before + 1) // 2
-    return seconds, value[np.searchsorted(up_to, rank)]
+    seconds, medians, _ = quantile_by_second(counts)
+    return seconds, medians
 
 
 def rising(series: Series) -> list[str]:

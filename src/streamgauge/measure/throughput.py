@@ -13,6 +13,8 @@ import pyarrow as pa
 from streamgauge.measure.window import Window, attach_inputs
 from streamgauge.store.tables import Table, attach, detach, one_row, quoted
 
+TENTH_MS = 100
+
 
 @dataclass(frozen=True)
 class Throughput:
@@ -87,12 +89,62 @@ def _attach_outputs(connection: duckdb.DuckDBPyConnection, outputs: Sequence[Tab
 
 
 def _per_second(connection: duckdb.DuckDBPyConnection, start_ms: int) -> pa.Table:
-    second = f"greatest(floor((append_ms - {start_ms}) / 1000)::bigint, -1)"
-    written = connection.execute(f"select {second} as s, count(*) from output_record group by s").fetchall()
-    published = connection.execute(f"select {second} as s, count(*) from input_event group by s").fetchall()
+    published, consumed, written = _per_slot(connection, start_ms, 1000)
+    return pa.table(
+        {
+            "second": pa.array(np.arange(len(written))),
+            "in_events": pa.array(published),
+            "consumed_events": pa.array(consumed),
+            "out_records": pa.array(written),
+        }
+    )
+
+
+def measure_tenths(
+    connection: duckdb.DuckDBPyConnection, inputs: Sequence[Table], outputs: Sequence[Table], start_ms: int
+) -> pa.Table:
+    """What came in, was consumed and went out in every tenth of a second, with its first and last output's instant.
+
+    (at_ms, in_events, consumed_events, out_records, first_out_ms, last_out_ms); the first slot begins at `start_ms`.
+    """
+    attach_inputs(connection, inputs)
+    _attach_outputs(connection, outputs)
+    published, consumed, written = _per_slot(connection, start_ms, TENTH_MS)
+    slots = np.arange(len(written))
+    instants = connection.execute(
+        f"""
+        select (append_ms - {start_ms}) // {TENTH_MS}, min(append_ms), max(append_ms)
+        from output_record where append_ms >= {start_ms} group by 1
+        """
+    ).fetchall()
+    for number in range(len(outputs)):
+        detach(connection, f"output_{number}")
+    first, last = np.zeros(len(slots), dtype=np.int64), np.zeros(len(slots), dtype=np.int64)
+    for slot, earliest, latest in instants:
+        first[slot], last[slot] = earliest, latest
+    silent = written == 0
+    return pa.table(
+        {
+            "at_ms": pa.array(start_ms + slots * TENTH_MS),
+            "in_events": pa.array(published),
+            "consumed_events": pa.array(consumed),
+            "out_records": pa.array(written),
+            "first_out_ms": pa.array(first, mask=silent),
+            "last_out_ms": pa.array(last, mask=silent),
+        }
+    )
+
+
+def _per_slot(
+    connection: duckdb.DuckDBPyConnection, start_ms: int, width_ms: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Events that came in, events that were consumed and records that went out, in every slot since `start_ms`."""
+    slot = f"greatest(floor((append_ms - {start_ms}) / {width_ms})::bigint, -1)"
+    written = connection.execute(f"select {slot} as s, count(*) from output_record group by s").fetchall()
+    published = connection.execute(f"select {slot} as s, count(*) from input_event group by s").fetchall()
     reached = connection.execute(
         f"""
-        select {second.replace("append_ms", "o.append_ms")} as s, o.origin_partition,
+        select {slot.replace("append_ms", "o.append_ms")} as s, o.origin_partition,
                max(o.origin_offset) - any_value(b.base) + 1
         from output_record o
         join (select "partition", min("offset") as base from input_event group by "partition") b
@@ -101,14 +153,7 @@ def _per_second(connection: duckdb.DuckDBPyConnection, start_ms: int) -> pa.Tabl
         """
     ).fetchall()
     slots = max((row[0] for row in (*written, *published)), default=-1) + 1
-    return pa.table(
-        {
-            "second": pa.array(np.arange(slots)),
-            "in_events": pa.array(_counted(published, slots)),
-            "consumed_events": pa.array(_consumed(reached, slots)),
-            "out_records": pa.array(_counted(written, slots)),
-        }
-    )
+    return _counted(published, slots), _consumed(reached, slots), _counted(written, slots)
 
 
 def _counted(rows: list[tuple[int, int]], slots: int) -> np.ndarray:

@@ -32,6 +32,10 @@ class TrialFacts:
     first_third_p50_ms: float | None
     last_third_p50_ms: float | None
     negative_latencies: int = 0
+    faults_missed: list[str] = field(default_factory=list)
+    """Faults that could not be injected or undone, each with its reason."""
+    stayed_down: bool = False
+    """Whether the job was down at the end, and nobody was to bring it back."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,11 @@ def assess(facts: TrialFacts) -> Validity:
         reasons.append(f"the publisher fell behind its schedule: {facts.publisher_detail}")
     if facts.events_in_log != facts.events_published:
         reasons.append(f"{facts.events_published} events were published, but {facts.events_in_log} are in the log")
-    if not facts.ended_in_time:
+    if facts.stayed_down:
+        reasons.append("the job stayed down, so the input was not consumed")
+    elif not facts.ended_in_time:
         reasons.append("the input was not consumed in the time allowed")
+    reasons += [f"a fault could not be injected: {each}" for each in facts.faults_missed]
     if facts.output_still_growing:
         reasons.append("the output was still growing at the end")
     warmup = _judge_warmup(facts, reasons, warnings)

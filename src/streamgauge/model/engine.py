@@ -62,8 +62,10 @@ class Place:
     """Cores given to the job; CPU is reported as a share of them."""
     nodes: int
     slots: int
-    """How many tasks can run at one time; may exceed the cores."""
+    """How many tasks a job may run at one time; may exceed the cores."""
     master: str
     """The address of the Spark master; of an embedded cluster it is known when that has started."""
     embedded: bool = False
     """Whether the place is a cluster of `nodes` workers that the laboratory starts and ends."""
+    spare_slots: int = 0
+    """Slots beyond those, one worker's: a job that has lost a worker finds them free."""

@@ -9,6 +9,8 @@ from pathlib import Path
 
 DEAD_LETTERS = "dead-letters"
 """The name of the query, and of the output, that holds malformed events."""
+STANDBY = "-standby"
+"""Ends the names of the topic and the checkpoint of a segment's standby."""
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,12 @@
-"""A trial: one application × engine × place × load × seed, from empty topics to verdict."""
+"""A trial: one application × engine × place × load × faults × seed, from empty topics to verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from streamgauge.model.units import duration
 
 
 def without_password(url: str) -> str:
@@ -44,15 +46,22 @@ class Trial:
     """The exponent of Zipf's law over the keys of generated events, '0' for even ones; None: as the stream has them."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
+    """What goes wrong, each fault in its one spelling."""
+    no_restart: bool = False
+    """Whether a job that died stays down."""
+    failure_timeout_s: float | None = None
+    """A node that is away for longer has failed for good; None is the place's own."""
 
     def as_dict(self) -> dict[str, Any]:
         """The trial as plain JSON values, without the user and password of its sink."""
-        return {**asdict(self), "sink": None if self.sink is None else without_password(self.sink)}
+        sink = None if self.sink is None else without_password(self.sink)
+        return {**asdict(self), "sink": sink, "faults": list(self.faults)}
 
     @staticmethod
     def from_dict(values: Mapping[str, Any]) -> Trial:
         """The trial that `as_dict` gave; a sink comes back as it was stored, without its password."""
-        return Trial(**values)
+        return Trial(**{**values, "faults": tuple(values.get("faults", ()))})
 
     @property
     def found_at(self) -> str:
@@ -96,5 +105,8 @@ _FACETS: tuple[Callable[[Trial], str], ...] = (
     lambda trial: trial.place,
     lambda trial: _pairs(trial.settings),
     lambda trial: _pairs(trial.parameters),
+    lambda trial: "; ".join(trial.faults) or "no fault",
+    lambda trial: "not restarted" if trial.no_restart else "",
+    lambda trial: f"failure time-out {duration(trial.failure_timeout_s)}" if trial.failure_timeout_s else "",
     lambda trial: f"seed {trial.seed}",
 )

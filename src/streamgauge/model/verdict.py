@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from streamgauge.model.engine import Guarantee
@@ -31,6 +32,8 @@ class Verdict:
     """A short name of the whole answer: the same for the same answer, whatever its order and repeats."""
     expected_digest: str = ""
     """The same of the oracle's answer."""
+    phases: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Before, during and after the faults of the trial, each with its own counts; empty where there were none."""
 
     @property
     def correct(self) -> bool:

@@ -31,7 +31,9 @@ def parse_place(spelling: str) -> Place:
     found = re.fullmatch(r"cluster:(\d+)", spelling)
     if found and 1 <= int(found[1]) <= MOST_WORKERS:
         workers = int(found[1])
-        return Place(spelling, available_cores(), workers, workers * SLOTS_PER_WORKER, "", embedded=True)
+        spare = SLOTS_PER_WORKER if workers > 1 else 0
+        slots = workers * SLOTS_PER_WORKER - spare
+        return Place(spelling, available_cores(), workers, slots, "", embedded=True, spare_slots=spare)
     raise UserError(
         f"'{spelling}' is not a place",
         f"Use local, local[N] for N task slots, or cluster:N for N workers, at most {MOST_WORKERS}",

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["write_report"]
 
-_DRAWN_TABLES = ("latency", "throughput", "resources")
+_DRAWN_TABLES = ("latency", "throughput", "resources", "scheduler")
 
 
 def write_report(stored: StoredRun, path: Path | None = None) -> Path:
@@ -22,6 +22,7 @@ def write_report(stored: StoredRun, path: Path | None = None) -> Path:
     trials = []
     for record in stored.trials:
         tables = stored.tables(record)
-        trials.append(DrawnTrial(record, {name: tables[name] for name in _DRAWN_TABLES if name in tables}))
-    whole = page(stored.run, trials, stored.problems, stored.characterisation)
+        drawn = {name: tables[name] for name in _DRAWN_TABLES if name in tables}
+        trials.append(DrawnTrial(record, drawn, stored.decisions(record)))
+    whole = page(stored.run, trials, stored.problems, stored.characterisation, stored.calibration)
     return write_page(whole, path or stored.folder / "report.html")

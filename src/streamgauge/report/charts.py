@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from streamgauge.report.series import Line
+from streamgauge.report.series import Line, Mark
 
 # After Okabe and Ito's set for colour-blind readers, shifted to a contrast of 3:1 on both of the page's backgrounds.
 PALETTE = ("#0a7abf", "#d55e00", "#0b9a6f", "#b8609a", "#8c7a00", "#5b6bd6", "#b0603a", "#5f7f86")
@@ -77,13 +77,13 @@ def engine_colours(engines: Iterable[str]) -> dict[str, str]:
 
 def latency_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict[str, Any]:
     """Latency over time on a logarithmic axis."""
-    data = [_scatter(t, colours, _drawable(t.line.y), "%{customdata:,.0f} ms") for t in traces if not t.line.empty]
+    data = [_scatter(t, colours, drawable(t.line.y), "%{customdata:,.0f} ms") for t in traces if not t.line.empty]
     return framed(data, x="seconds since the first measured event", y="latency", y_axis=latency_axis(data))
 
 
 def distribution_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict[str, Any]:
     """Latency by percentile: every further nine has the same room."""
-    data = [_scatter(t, colours, _drawable(t.line.y), "%{customdata:,.0f} ms") for t in traces if not t.line.empty]
+    data = [_scatter(t, colours, drawable(t.line.y), "%{customdata:,.0f} ms") for t in traces if not t.line.empty]
     highest = max((float(t.line.x.max()) for t in traces if not t.line.empty), default=10)
     ticks = [(at, text) for at, text in NINES if at <= highest * 1.05]
     figure = framed(data, x="share of events answered within that latency", y="latency", y_axis=latency_axis(data))
@@ -129,6 +129,35 @@ def memory_chart(traces: Sequence[Trace], colours: dict[str, str]) -> dict[str, 
     """Resident memory and heap over time, in MiB."""
     data = [_scatter(t, colours, t.line.y / 2**20, "%{y:,.0f} MiB") for t in traces if not t.line.empty]
     return framed(data, x="seconds since the first measured event", y="MiB", y_axis={"rangemode": "tozero"})
+
+
+def with_marks(figure: dict[str, Any], marks: Sequence[Mark], colours: dict[str, str]) -> dict[str, Any]:
+    """The chart with a line at every fault, shaded up to where it was undone, each named once at its top."""
+    if not marks or not figure["data"]:
+        return figure
+    shapes, notes, named = [], [], set()
+    for mark in marks:
+        across = {"yref": "paper", "y0": 0, "y1": 1, "x0": round(mark.at_s, 3)}
+        colour = colours[mark.engine]
+        if mark.until_s is not None:
+            span = {"type": "rect", "x1": round(mark.until_s, 3), "line": {"width": 0}, "opacity": 0.12}
+            shapes.append({**across, **span, "fillcolor": colour, "layer": "below"})
+        line = {"type": "line", "x1": round(mark.at_s, 3), "line": {"dash": "dashdot", "width": 1.5, "color": colour}}
+        shapes.append({**across, **line, "name": "fault"})
+        at = (mark.label, round(mark.at_s))
+        if at not in named:
+            named.add(at)
+            notes.append(
+                {
+                    **{"x": round(mark.at_s, 3), "y": 1, "yref": "paper", "yanchor": "bottom", "xanchor": "left"},
+                    **{"text": escaped(mark.label), "showarrow": False, "font": {"size": 11}},
+                }
+            )
+    layout = figure["layout"]
+    layout["shapes"] = [*layout.get("shapes", []), *shapes]
+    layout["annotations"] = [*layout.get("annotations", []), *notes]
+    layout["margin"] = {**layout["margin"], "t": 24}
+    return figure
 
 
 def overview_chart(reaches: Sequence[Reach], colours: dict[str, str], floor_ms: float | None) -> dict[str, Any]:
@@ -284,7 +313,8 @@ def framed(data: list[dict[str, Any]], *, x: str, y: str, y_axis: dict[str, Any]
     return {"data": data, "layout": layout}
 
 
-def _drawable(latency_ms: Any) -> Any:
+def drawable(latency_ms: Any) -> Any:
+    """Latencies as they can be drawn on a logarithmic axis, which has no zero."""
     return np.maximum(latency_ms, SMALLEST_DRAWN_MS)
 
 

@@ -10,6 +10,8 @@ from streamgauge.measure.repeats import Group
 from streamgauge.measure.validity import Record, measured
 from streamgauge.report import charts, series
 from streamgauge.report.charts import Bar, Reach, Stack, Trace
+from streamgauge.report.fault_words import faults_of
+from streamgauge.report.faults import fault_marks
 from streamgauge.report.findings import COMPONENT_WORDS, taken_apart
 from streamgauge.report.words import preloaded, rate_of
 
@@ -20,6 +22,8 @@ class DrawnTrial:
 
     record: Record
     tables: Mapping[str, Any] = field(default_factory=dict)
+    decisions: str = ""
+    """The lines of its scheduler's decisions, where it had one."""
 
     @property
     def start_ms(self) -> float:
@@ -51,7 +55,7 @@ class Section:
 
 
 def sections(trials: Sequence[DrawnTrial]) -> list[Section]:
-    """The measured trials gathered by application, cut and load; a load that all share is not repeated."""
+    """The measured trials gathered by application, cut, faults and load; a load that all share is not repeated."""
     gathered: dict[str, list[DrawnTrial]] = {}
     several = len({t.record["load"] for t in trials}) > 1
     for trial in trials:
@@ -63,7 +67,8 @@ def sections(trials: Sequence[DrawnTrial]) -> list[Section]:
 
 def _name(record: Record) -> str:
     cut = (record.get("trial") or {}).get("stop_after")
-    return f"{record['application']}{f' up to {cut}' if cut else ''}"
+    broken = f" · {faults_of(record)}" if faults_of(record) else ""
+    return f"{record['application']}{f' up to {cut}' if cut else ''}{broken}"
 
 
 def section_figures(section: Section, colours: dict[str, str]) -> list[Figure]:
@@ -81,9 +86,13 @@ def section_figures(section: Section, colours: dict[str, str]) -> list[Figure]:
 
 
 def timeline(name: str, section: Section, colours: dict[str, str]) -> Figure:
-    """One thing over the time of a section's trials: latency, throughput, input-output, availability, cpu or memory."""
+    """One thing over the time of a section's trials: latency, throughput, input-output, availability, cpu or memory.
+
+    Faults are lines in it.
+    """
     heading, caption, traces, chart = _TIMELINES[name]
-    return Figure(heading, caption, chart(list(traces(section)), colours))
+    marks = [mark for trial in section.trials for mark in fault_marks(trial.record)]
+    return Figure(heading, caption, charts.with_marks(chart(list(traces(section)), colours), marks, colours))
 
 
 def overview(groups: Sequence[Group], colours: dict[str, str], floor_ms: float | None) -> list[Figure]:

@@ -6,7 +6,7 @@
   const paint = (layout) => {
     const ink = colour("--ink"), soft = colour("--soft"), grid = colour("--grid");
     layout.font = { family: getComputedStyle(document.body).fontFamily, color: ink, size: 12 };
-    for (const name of ["xaxis", "yaxis"]) {
+    for (const name of Object.keys(layout).filter((key) => /^[xy]axis/.test(key))) {
       const axis = layout[name];
       axis.gridcolor = grid;
       axis.linecolor = grid;

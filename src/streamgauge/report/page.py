@@ -10,8 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.measure.repeats import groups
-from streamgauge.report import characterisations, charts, drawing, findings, search_chart, sections, suite_page
+from streamgauge.report import (
+    adaptive,
+    characterisations,
+    charts,
+    drawing,
+    findings,
+    search_chart,
+    sections,
+    suite_page,
+)
 from streamgauge.report.drawing import DrawnTrial, Figure
+from streamgauge.report.faults import faults_section
 from streamgauge.report.grids import page_grid
 from streamgauge.report.markup import Markup, bullets, element, embedded_json, facts, joined
 from streamgauge.report.probes import found_words
@@ -23,13 +33,14 @@ def page(
     trials: Sequence[DrawnTrial],
     problems: Sequence[str] = (),
     characterisation: Mapping[str, Any] | None = None,
+    calibration: Mapping[str, Any] | None = None,
 ) -> str:
     """The whole page as text, from the run's own facts, its trials, and what of it could not be read."""
     records = [t.record for t in trials]
     if characterisation is not None and not records:
         return _characterisation_page(run, problems, characterisation)
     colours = charts.engine_colours(in_order(r["engine"] for r in records))
-    parts = [part for part in _parts(run, trials, colours, problems) if part[2] is not None]
+    parts = [part for part in _parts(run, trials, colours, problems, calibration) if part[2] is not None]
     links = joined(element("a", heading, href=f"#{identity}") for identity, heading, _ in parts)
     suite = suite_page.heading(run, len(records))
     body = [
@@ -41,21 +52,21 @@ def page(
         *(element("section", joined([element("h2", h), c]), id=i) for i, h, c in parts),
         element("footer", "Every figure on this page is computed from the samples beside it."),
     ]
-    return _document(f"streamgauge · {run.get('run', '')}", joined(body))
+    return document(f"streamgauge · {run.get('run', '')}", joined(body))
 
 
-def _characterisation_page(run: Mapping[str, Any], problems: Sequence[str], document: Mapping[str, Any]) -> str:
-    parts = [element("h2", "Operators"), characterisations.characterisation_section(document)]
+def _characterisation_page(run: Mapping[str, Any], problems: Sequence[str], found: Mapping[str, Any]) -> str:
+    parts = [element("h2", "Operators"), characterisations.characterisation_section(found)]
     if problems:
         parts += [element("h2", "What could not be read"), bullets(problems)]
     body = [
         element("h1", _title(run)),
-        element("p", characterisations.answer(document), class_="answer"),
+        element("p", characterisations.answer(found), class_="answer"),
         element("section", joined(parts), id="operators"),
         element("section", joined([element("h2", "The run and its machine"), _run_facts(run)]), id="run"),
         element("footer", "Every figure on this page is computed from the samples beside it."),
     ]
-    return _document(f"streamgauge · {run.get('run', '')}", joined(body))
+    return document(f"streamgauge · {run.get('run', '')}", joined(body))
 
 
 def _title(run: Mapping[str, Any]) -> str:
@@ -80,21 +91,28 @@ def _conditions(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _parts(
-    run: Mapping[str, Any], trials: Sequence[DrawnTrial], colours: dict[str, str], problems: Sequence[str]
+    run: Mapping[str, Any],
+    trials: Sequence[DrawnTrial],
+    colours: dict[str, str],
+    problems: Sequence[str],
+    calibration: Mapping[str, Any] | None,
 ) -> list[tuple[str, str, Markup | None]]:
     records = [t.record for t in trials]
     grouped = groups(compared(records))
     glance = drawing.overview(grouped, colours, floor_ms(run))
     found = [
-        *suite_page.suite_parts(run, trials, colours, _figures),
+        *suite_page.suite_parts(run, trials, colours, drawn_figures),
         ("search", "The search", _search(run)),
-        ("summary", "Summary", joined([_figures("glance", glance), sections.summary(compared(records), colours)])),
+        ("summary", "Summary", joined([drawn_figures("glance", glance), sections.summary(compared(records), colours)])),
         ("repeats", "Repeats", _repeats(grouped, colours)),
+        ("faults", "Faults and recovery", faults_section(compared(records), colours)),
         *_findings(run, records, colours),
         ("not-run", "What could not be run", sections.not_run(records, colours)),
         ("problems", "What could not be read", bullets(problems) if problems else None),
         *_trial_charts(trials, colours, folded=bool(run.get("suite") or run.get("search"))),
     ]
+    if calibration is not None:
+        found.append(("calibration", "Calibration of both paradigms", adaptive.calibration_section(calibration)))
     details = joined(sections.trial(number, record, colours) for number, record in enumerate(records, 1))
     found.append(("trials", "Trials in detail", details if records else None))
     found.append(("run", "The run and its machine", _run_facts(run)))
@@ -107,8 +125,9 @@ def _trial_charts(
     """A part for each application and load; of a suite, which has many, all in one part, each drawn when opened."""
     parts: list[tuple[str, str, Markup | None]] = []
     for number, section in enumerate(drawing.sections(trials), 1):
-        drawn = _figures(f"section-{number}", drawing.section_figures(section, colours))
+        drawn = drawn_figures(f"section-{number}", drawing.section_figures(section, colours))
         parts.append((f"section-{number}", section.title, drawn))
+        parts += _paradigms(number, section, colours)
     if not folded or not parts:
         return parts
     closed = [
@@ -125,7 +144,7 @@ def _search(run: Mapping[str, Any]) -> Markup | None:
         return None
     charted = [Figure(*each) for each in search_chart.charts_of(found)]
     words = element("p", found_words(found))
-    return joined([words, _figures("search", charted), search_chart.probe_table(found["probes"])])
+    return joined([words, drawn_figures("search", charted), search_chart.probe_table(found["probes"])])
 
 
 def _findings(
@@ -136,8 +155,19 @@ def _findings(
     for grid in findings.grids(run, records):
         identity = grid.heading.lower().replace(" ", "-")
         drawn = drawing.component_figures(compared(records)) if grid.heading == findings.COMPONENTS_HEADING else []
-        chart = [_figures(identity, drawn)] if drawn else []
+        chart = [drawn_figures(identity, drawn)] if drawn else []
         found.append((identity, grid.heading, joined([*chart, page_grid(grid, colours)])))
+    return found
+
+
+def _paradigms(number: int, section: drawing.Section, colours: dict[str, str]) -> list[tuple[str, str, Markup | None]]:
+    """A part for every trial of a section that a scheduler decided in."""
+    found: list[tuple[str, str, Markup | None]] = []
+    for place, trial in enumerate((t for t in section.trials if adaptive.has_scheduler(t)), 1):
+        identity = f"paradigms-{number}-{place}"
+        again = f" #{place}" if place > 1 else ""
+        parts = [drawn_figures(identity, adaptive.figures(trial, colours)), adaptive.decisions_section(trial)]
+        found.append((identity, f"Paradigms of {section.title}{again}", joined(parts)))
     return found
 
 
@@ -175,7 +205,8 @@ def _run_facts(run: Mapping[str, Any]) -> Markup:
     return element("details", joined([element("summary", "Machine, versions, log and settings"), inside]), open="open")
 
 
-def _figures(prefix: str, found: Sequence[Figure], style: str = "grid") -> Markup:
+def drawn_figures(prefix: str, found: Sequence[Figure], style: str = "grid") -> Markup:
+    """Charts side by side; the prefix keeps their names apart on a page."""
     drawn = [_drawn(f"{prefix}-chart-{number}", each) for number, each in enumerate(found, 1)]
     return element("div", joined(drawn), class_=style)
 
@@ -188,7 +219,8 @@ def _drawn(identity: str, figure: Figure) -> Markup:
     return element("figure", drawn, class_="broad" if figure.broad else "")
 
 
-def _document(title: str, body: Markup) -> str:
+def document(title: str, body: Markup) -> str:
+    """A whole page of that title: style, body, the drawing library and the script that draws."""
     from plotly.offline import get_plotlyjs
 
     room = files("streamgauge.report")

@@ -33,6 +33,16 @@ class Line:
         return not np.isfinite(self.y).any()
 
 
+@dataclass(frozen=True)
+class Mark:
+    """An instant on the axis of time, or a span of it, that every chart shows: a fault."""
+
+    at_s: float
+    until_s: float | None
+    label: str
+    engine: str
+
+
 def latency_over_time(latency: Any, quantile: float, kind: str = "event") -> Line:
     """The exact quantile of every slot of time, only where the slot's sample carries it."""
     seconds, values, counts = _counts_of(latency, kind)

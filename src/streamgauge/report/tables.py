@@ -12,12 +12,14 @@ from rich.table import Table
 from rich.text import Text
 
 from streamgauge.measure.validity import Record, correct, measured, why_not_measured
+from streamgauge.report.fault_words import faults_of, faulty, injection_words, seconds
 from streamgauge.report.sections import job_cpu
 from streamgauge.report.words import (
     NOTHING,
     answer,
     burst_words,
     compared,
+    count,
     in_order,
     mark,
     milliseconds,
@@ -97,6 +99,38 @@ def _cells(record: Record, known: Sequence[str], figures: Sequence[Say]) -> list
     ]
 
 
+_RECOVERY: dict[str, Say] = {
+    "noticed": lambda record: seconds(record["recovery"].get("detect_s")),
+    "silence": lambda record: seconds(record["recovery"].get("output_gap_s")),
+    "latency back": lambda record: seconds(record["recovery"].get("latency_back_s")),
+    "drained": lambda record: seconds(record["recovery"].get("drained_s")),
+    "catch-up": lambda record: per_second(record["recovery"].get("catch_up_per_s")),
+    "taken again": lambda record: count(record["recovery"].get("events_reprocessed")),
+    "restarts": lambda record: count(record["verdict"].get("restarts")),
+    "lost": lambda record: count(record["verdict"].get("lost")),
+    "repeated": lambda record: count(record["verdict"].get("duplicated")),
+}
+
+
+def recovery_table(records: Sequence[Record]) -> Table | None:
+    """One row per trial in which something went wrong: times since the fault, the worst of several; None without."""
+    told = [record for record in compared(faulty(records)) if measured(record) and record.get("recovery")]
+    if not told:
+        return None
+    table = plain_table("recovery")
+    for heading in ("application", "engine", "fault"):
+        table.add_column(heading, overflow="fold", no_wrap=heading == "engine")
+    for heading in _RECOVERY:
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("class", no_wrap=True)
+    colours = {"precise": "green", "rollback": "yellow", "gap": "red"}
+    for record in told:
+        named = record["recovery"]["class"]
+        start = [record["application"], record["engine"], faults_of(record)]
+        table.add_row(*map(Text, [*start, *(say(record) for say in _RECOVERY.values())]), Text(named, colours[named]))
+    return table
+
+
 def remarks(records: Sequence[Record]) -> list[Text]:
     """What a person should know beside the table: gaps, failures, invalid trials, thresholds, warnings."""
     found: list[Text] = []
@@ -108,6 +142,11 @@ def remarks(records: Sequence[Record]) -> list[Text]:
             )
         found += [remark("red", subject, f"not valid: {reason}") for reason in record.get("invalid_reasons") or []]
         found += [remark("yellow", subject, warning) for warning in record.get("warnings") or []]
+        found += [
+            remark("red", subject, injection_words(record, each))
+            for each in record.get("faults") or []
+            if each.get("problem")
+        ]
         if quality_words(record):
             found.append(Text.assemble(("· ", "cyan"), (f"{subject}: ", "bold"), quality_words(record)))
         if burst_words(record):
@@ -140,6 +179,9 @@ def print_summary(
     out = console(stream)
     if records:
         out.print(summary_table(records, out.width))
+        recovered = recovery_table(records)
+        if recovered is not None:
+            out.print(recovered)
     for table in further:
         out.print(table)
     for line in [*requirements(records), *remarks(records)]:

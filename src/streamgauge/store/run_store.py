@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from streamgauge.model.errors import StoreError
+from streamgauge.store.calibrations import CALIBRATION, DECISIONS, check_calibration
 from streamgauge.store.characterisations import CHARACTERISATION, check_characterisation
 from streamgauge.store.files import (
     check_table,
@@ -35,7 +36,7 @@ _TRIAL_WAY_OUT = "The other trials of the run stay readable; run this one again 
 
 
 class RunWriter:
-    """Adds trials, or a characterisation, to one run; what is added is never changed again.
+    """Adds trials, a characterisation or a calibration to one run; what is added is never changed again.
 
     As long as it is not finished no other writer can open the run; a process that dies lets it go.
     """
@@ -87,6 +88,12 @@ class RunWriter:
         write_table(self.folder / f"{CHARACTERISATION}.parquet", batches)
         write_json(self.folder / f"{CHARACTERISATION}.json", kept)
 
+    def add_calibration(self, document: Mapping[str, Any]) -> None:
+        """Store what a calibration found of both paradigms."""
+        kept = plain(dict(document))
+        check_calibration(kept)
+        write_json(self.folder / f"{CALIBRATION}.json", kept)
+
     def describe(self, **facts: Any) -> None:
         """Add facts of the whole run that were not known when it began."""
         self.run = {**self.run, **plain(facts)}
@@ -94,7 +101,8 @@ class RunWriter:
 
     def discard(self) -> None:
         """Take the run back, if nothing was stored in it: a command that could not even begin is no run."""
-        if not (self.folder / "trials").exists() and not (self.folder / f"{CHARACTERISATION}.json").exists():
+        made = [self.folder / "trials", *(self.folder / f"{name}.json" for name in (CHARACTERISATION, CALIBRATION))]
+        if not any(path.exists() for path in made):
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def finish(self, status: str) -> None:
@@ -123,7 +131,8 @@ class StoredRun:
         check_schema(self.run, str(folder / "run.json"))
         self.problems: list[str] = []
         self.trials: list[Record] = []
-        self.characterisation = self._read_characterisation()
+        self.characterisation = self._read_document(CHARACTERISATION)
+        self.calibration = self._read_document(CALIBRATION)
         for path in sorted((folder / "trials").glob("[0-9]*"), key=lambda p: (len(p.name), p.name)):
             self._read_trial(path)
 
@@ -137,8 +146,8 @@ class StoredRun:
         """The run's name."""
         return str(self.run.get("run", self.folder.name))
 
-    def _read_characterisation(self) -> Record | None:
-        path = self.folder / f"{CHARACTERISATION}.json"
+    def _read_document(self, name: str) -> Record | None:
+        path = self.folder / f"{name}.json"
         if not path.exists():
             return None
         try:
@@ -166,6 +175,17 @@ class StoredRun:
             except StoreError as error:
                 self._note(str(error))
         return found
+
+    def decisions(self, trial: Mapping[str, Any] | int) -> str:
+        """The lines of a trial's decisions, one JSON object each; empty where none were made."""
+        path = self._trial_folder(trial) / f"{DECISIONS}.jsonl"
+        try:
+            return path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return ""
+        except (OSError, UnicodeDecodeError):
+            self._note(f"{path} is truncated or damaged")
+            return ""
 
     def _trial_folder(self, trial: Mapping[str, Any] | int) -> Path:
         number = trial if isinstance(trial, int) else int(trial["number"])

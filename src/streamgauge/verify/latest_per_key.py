@@ -11,6 +11,7 @@ from streamgauge.model.application import LatestPerKey
 from streamgauge.model.errors import UserError
 from streamgauge.store.tables import column_types, columns, quoted
 from streamgauge.verify.differences import EXAMPLES, Differences, first_row, in_words
+from streamgauge.verify.phases import LOCATED
 
 _INEXACT = ("DOUBLE", "FLOAT", "DECIMAL")
 # Columns that begin with two underscores are ours; the others are the application's.
@@ -59,7 +60,9 @@ def value_columns(connection: duckdb.DuckDBPyConnection, matching: LatestPerKey)
     ]
 
 
-def compare(connection: duckdb.DuckDBPyConnection, matching: LatestPerKey, *, restarted: bool) -> Differences:
+def compare(
+    connection: duckdb.DuckDBPyConnection, matching: LatestPerKey, *, restarted: bool, located: bool = False
+) -> Differences:
     """Differences of `outputs_seen` from `expected_answer`; each output counts under one word.
 
     Between the values on the way only those can be told wrong that lie beyond the final one in a column that rises or
@@ -72,7 +75,9 @@ def compare(connection: duckdb.DuckDBPyConnection, matching: LatestPerKey, *, re
         connection, "select count(*) filter (__key is null), count(*) filter (__wrong) from key_output"
     )
     (lost,) = first_row(connection, f"select count(*) from ({_lost_keys(matching)})")
-    duplicated, out_of_order, examples = _order(connection, matching, values, restarted)
+    duplicated, out_of_order, examples = _order(connection, matching, values, restarted, located)
+    if located:
+        _locate(connection, matching)
     if unexpected + wrong + lost + duplicated:
         examples = _examples(connection, matching, examples)
     connection.execute("drop table key_output; drop table expected_key")
@@ -105,7 +110,7 @@ def _collect_seen(connection: duckdb.DuckDBPyConnection, matching: LatestPerKey,
         f"""
         create or replace temp table key_output as
         select e.__key, {POSITION} as __position, {columns(matching.key, "o")}{_also(names, "o")},
-               hash({columns(names, "o") or "0"}) as __values,
+               o.append_ms as __append_ms, hash({columns(names, "o") or "0"}) as __values,
                o.origin_partition, o.origin_offset, o.origin_ordinal,
                e.__key is not null and ({beyond or "false"}) as __wrong,
                e.__key is not null and ({final or "true"}) as __final
@@ -129,7 +134,11 @@ def _lost_keys(matching: LatestPerKey) -> str:
 
 
 def _order(
-    connection: duckdb.DuckDBPyConnection, matching: LatestPerKey, values: list[ValueColumn], restarted: bool
+    connection: duckdb.DuckDBPyConnection,
+    matching: LatestPerKey,
+    values: list[ValueColumn],
+    restarted: bool,
+    located: bool,
 ) -> tuple[int, int, dict[str, list[str]]]:
     """Counts of repeated and of out-of-order outputs among the right ones, with examples."""
     (repeats,) = first_row(
@@ -159,8 +168,39 @@ def _order(
         "duplicated": _regressed_in_words(connection, matching, "__repeated and not __counted", "came again after"),
         "out of order": _regressed_in_words(connection, matching, "not __repeated", "first came after"),
     }
+    if located:
+        connection.execute(
+            f"""
+            insert into {LOCATED} select case when __repeated then 'duplicated' else 'out_of_order' end, __append_ms, 1
+            from regressed_kind where not (__repeated and __counted)
+            """
+        )
     connection.execute("drop table regressed; drop table regressed_key_output; drop table regressed_kind")
     return int(repeats) + more_repeats, out_of_order, examples
+
+
+def _locate(connection: duckdb.DuckDBPyConnection, matching: LatestPerKey) -> None:
+    """Say when each difference was written; of a key that was lost, when the last event that touches it came in."""
+    same_key = " and ".join(f"t.{quoted(name)} is not distinct from l.{quoted(name)}" for name in matching.key)
+    connection.execute(
+        f"""
+        insert into {LOCATED}
+        select 'unexpected', __append_ms, 1 from key_output where __key is null
+        union all select 'wrong', __append_ms, 1 from key_output where __wrong
+        union all
+        select 'duplicated', __append_ms, 1 from (
+            select __append_ms, row_number() over (
+                partition by __key, __values, origin_partition, origin_offset, origin_ordinal
+                order by __position) as copy
+            from key_output where {_RIGHT})
+        where copy > 1
+        union all
+        select 'lost', max(e.append_ms), 1 from ({_lost_keys(matching)}) l
+        left join located_touch t on {same_key}
+        left join located_input e on e."partition" = t."partition" and e."offset" = t."offset"
+        group by l.__key
+        """
+    )
 
 
 def _regressed_in_words(

@@ -7,12 +7,15 @@ import duckdb
 from streamgauge.model.application import PerEvent
 from streamgauge.store.tables import columns
 from streamgauge.verify.differences import EXAMPLES, Differences, first_row, in_words
+from streamgauge.verify.phases import LOCATED
 
 # Values are compared by a 64-bit hash, and only within one event: a collision needs two values of the same event.
 # It keeps the aggregate's rows at a fixed width whatever the length of the values.
 
 
-def compare(connection: duckdb.DuckDBPyConnection, matching: PerEvent, *, ordered: bool) -> Differences:
+def compare(
+    connection: duckdb.DuckDBPyConnection, matching: PerEvent, *, ordered: bool, located: bool = False
+) -> Differences:
     """Differences of `outputs_seen` from `expected_answer`, both as multisets of (event, values).
 
     An event that misses an expected output and has a wrong one instead counts once, as wrong; it is lost only where
@@ -33,6 +36,8 @@ def compare(connection: duckdb.DuckDBPyConnection, matching: PerEvent, *, ordere
         examples["out of order"] = [
             f"{out_of_order} outputs came after one of a later event of their {'key' if matching.key else 'partition'}"
         ]
+    if located:
+        _locate(connection, matching, ordered)
     connection.execute("drop table differing; drop table differing_event")
     return Differences(int(lost), int(wrong), int(unexpected), int(duplicated), out_of_order, examples)
 
@@ -77,16 +82,20 @@ def _collect_differing(connection: duckdb.DuckDBPyConnection, matching: PerEvent
 
 
 def _count_out_of_order(connection: duckdb.DuckDBPyConnection, matching: PerEvent) -> int:
+    (count,) = first_row(connection, f"select count(*) from ({_out_of_order(matching)})")
+    return int(count)
+
+
+def _out_of_order(matching: PerEvent) -> str:
+    """SQL: (append_ms) of first appearances of a right output behind one of a later event."""
     key = f", {columns(matching.key)}" if matching.key else ""
-    (count,) = first_row(
-        connection,
-        f"""
+    return f"""
         with first_appearance as (
             select "partition" as output_partition, origin_partition, origin_offset, __value_hash{key},
-                   min("offset") as output_offset
+                   min("offset") as output_offset, arg_min(append_ms, "offset") as append_ms
             from (select *, {_hash_of(matching)} as __value_hash from outputs_seen)
             where (origin_partition, origin_offset) in (select "partition", "offset" from expected_answer)
-            group by all
+            group by output_partition, origin_partition, origin_offset, __value_hash{key}
         ),
         right_ones as (
             select * from first_appearance f
@@ -94,15 +103,46 @@ def _count_out_of_order(connection: duckdb.DuckDBPyConnection, matching: PerEven
                 where d.__expected_rows = 0 and d.__event_partition = f.origin_partition
                   and d.__event_offset = f.origin_offset and d.__value_hash = f.__value_hash)
         )
-        select count(*) from (
-            select origin_offset, max(origin_offset) over (
+        select append_ms from (
+            select origin_offset, append_ms, max(origin_offset) over (
                 partition by output_partition, origin_partition{key} order by output_offset
                 rows between unbounded preceding and 1 preceding) as latest
             from right_ones)
         where origin_offset < latest
-        """,
+    """
+
+
+def _locate(connection: duckdb.DuckDBPyConnection, matching: PerEvent, ordered: bool) -> None:
+    """Say when each difference was written; of what was lost, when its event came in."""
+    same = (
+        "o.origin_partition is not distinct from d.__event_partition"
+        " and o.origin_offset is not distinct from d.__event_offset"
     )
-    return int(count)
+    connection.execute(
+        f"""
+        insert into {LOCATED}
+        with seen as (
+            select o.append_ms, d.__expected_rows, v.known, row_number() over (
+                partition by d.__event_partition, d.__event_offset, d.__value_hash
+                order by o.append_ms, o."partition", o."offset") as copy
+            from (select *, {_hash_of(matching)} as __value_hash from outputs_seen) o
+            join differing d on {same} and o.__value_hash = d.__value_hash
+            join differing_event v on v.__event_partition is not distinct from d.__event_partition
+                                  and v.__event_offset is not distinct from d.__event_offset
+        )
+        select case when known then 'wrong' else 'unexpected' end, append_ms, 1 from seen where __expected_rows = 0
+        union all
+        select 'duplicated', append_ms, 1 from seen where __expected_rows > 0 and copy > __expected_rows
+        union all
+        select 'lost', e.append_ms, v.missing - v.strange from differing_event v
+        left join located_input e on e."partition" = v.__event_partition and e."offset" = v.__event_offset
+        where v.known and v.missing > v.strange
+        """
+    )
+    if ordered:
+        connection.execute(
+            f"insert into {LOCATED} select 'out_of_order', append_ms, 1 from ({_out_of_order(matching)})"
+        )
 
 
 def _examples(connection: duckdb.DuckDBPyConnection, matching: PerEvent) -> dict[str, list[str]]:

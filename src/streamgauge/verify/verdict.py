@@ -13,6 +13,7 @@ from streamgauge.verify import latest_per_key, per_event
 from streamgauge.verify.decode import ENVELOPE, matched_columns
 from streamgauge.verify.differences import first_row, pick_examples
 from streamgauge.verify.digest import digests
+from streamgauge.verify.phases import Spans, counted, prepare
 
 
 def judge(
@@ -25,10 +26,14 @@ def judge(
     connection: duckdb.DuckDBPyConnection,
     ordered: bool = False,
     undecodable: int = 0,
+    spans: Spans | None = None,
+    disturbed: bool = False,
 ) -> Verdict:
     """Compare decoded outputs with the expected answer; `ordered` asks for input order in a PerEvent answer.
 
-    `connection` is the one that the relations of `expected` belong to; tables that this makes are dropped again.
+    `connection` is the one that the relations of `expected` belong to; tables that this makes are dropped again. With
+    `spans` the differences are also told apart by whether they lie before, during or after the faults. A job that was
+    `disturbed` may have repeated a part of its work without a restart: an engine tries tasks again that were lost.
     """
     attach(connection, "outputs_seen", outputs)
     _materialise(connection, expected)
@@ -40,10 +45,14 @@ def judge(
             "Publish more events, or set a parameter (--param) that lets something through",
         )
     (seen,) = first_row(connection, "select count(*) from outputs_seen")
+    if spans is not None:
+        prepare(connection, matching, expected, spans)
+    located = spans is not None
     if isinstance(matching, PerEvent):
-        found = per_event.compare(connection, matching, ordered=ordered)
+        found = per_event.compare(connection, matching, ordered=ordered, located=located)
     else:
-        found = latest_per_key.compare(connection, matching, restarted=restarts > 0)
+        found = latest_per_key.compare(connection, matching, restarted=restarts > 0 or disturbed, located=located)
+    phases = {} if spans is None else counted(connection, spans)
     repeated = found.duplicated + found.wrong + found.unexpected > 0
     digest, expected_digest = digests(connection, matching, repeated=repeated)
     connection.execute("drop table expected_answer")
@@ -62,10 +71,11 @@ def judge(
         out_of_order=found.out_of_order,
         late=expected.late,
         restarts=restarts,
-        duplicates_allowed=duplicates_allowed(guarantee, restarts),
+        duplicates_allowed=duplicates_allowed(guarantee, restarts + disturbed),
         examples=pick_examples(examples),
         digest=digest,
         expected_digest=expected_digest,
+        phases=phases,
     )
 
 

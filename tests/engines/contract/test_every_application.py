@@ -19,9 +19,9 @@ from tests.lab.listening import Remembering
 EVENTS = {"spark-microbatch": 50_000}
 FEWER = 4_000
 """Engines that run a record at a time are given fewer: what they do differently shows in the first second."""
-SEEDS = {"spark-microbatch": 1, "spark-realtime": 2, "spark-continuous": 3}
+SEEDS = {"spark-microbatch": 1, "spark-realtime": 2, "spark-continuous": 3, "spark-adaptive": 4}
 SPOILED = 0.01
-QUICK = {"batch-duration": "2s", "epoch": "500ms"}
+QUICK = {"batch-duration": "2s", "epoch": "500ms", "standby": "off"}
 OWN = Path(__file__).parents[2] / "applications"
 EXTRA = tuple(str(OWN / f"{name}.py") for name in ("two_branches", "two_queries", "own_pipeline"))
 APPLICATIONS = (*sorted(all_applications()), *EXTRA)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 from streamgauge.engines.execution import Offsets
@@ -13,11 +14,41 @@ HEADING_LINES = 2
 
 def committed_offsets(checkpoint: Path) -> Offsets:
     """The input offsets up to which a query's newest committed batch or epoch has gone; empty before the first."""
-    newest = max((int(f.name) for f in _numbered(checkpoint / "commits")), default=None)
-    if newest is None:
-        return {}
+    newest = newest_commit(checkpoint)
+    return {} if newest is None else _offsets(checkpoint / "offsets" / str(newest))
+
+
+def newest_commit(checkpoint: Path) -> int | None:
+    """The number of the newest committed batch or epoch; None before the first, and where the folder is not here."""
+    return max((int(f.name) for f in _numbered(checkpoint / "commits")), default=None)
+
+
+@dataclass(frozen=True)
+class RunningBatch:
+    """A micro-batch whose offsets are planned and not yet committed; a real-time batch plans nothing."""
+
+    number: int
+    began_s: float
+    """Seconds since the epoch."""
+    ends: Offsets
+
+
+def running_batch(checkpoint: Path) -> RunningBatch | None:
+    """The micro-batch that runs now, or None."""
+    committed = newest_commit(checkpoint)
+    planned = max((int(f.name) for f in _numbered(checkpoint / "offsets")), default=-1)
+    if planned <= (-1 if committed is None else committed):
+        return None
+    file = checkpoint / "offsets" / str(planned)
     try:
-        lines = (checkpoint / "offsets" / str(newest)).read_text().splitlines()
+        return RunningBatch(planned, file.stat().st_mtime, _offsets(file))
+    except FileNotFoundError:
+        return None
+
+
+def _offsets(file: Path) -> Offsets:
+    try:
+        lines = file.read_text().splitlines()
     except FileNotFoundError:
         return {}
     found: Offsets = {}

@@ -41,10 +41,13 @@ def encode_dead_letters(rows: DataFrame) -> DataFrame:
     return _records(rows, _json(["bytes"]), ())
 
 
-def decode_between(records: DataFrame, schema: StructType, emits: Emits) -> DataFrame:
+def decode_between(records: DataFrame, schema: StructType, emits: Emits, within: str | None = None) -> DataFrame:
     """The rows of a topic between two queries; rows that a restarted head wrote twice are dropped by record id.
 
-    The state of that drop grows with the checkpoint's life. Updates need none: the latest per key counts.
+    `within` bounds the state of that drop: a record id is forgotten when rows are read whose input was appended so
+    much later. A repeat has its original's append time, so none is missed; but a row that is read so much later than
+    others of its time is dropped as late. Without it the state grows with the checkpoint's life.
+    Updates need none: the latest per key counts.
     """
     columns = [f for f in schema.fields if f.name != "origin"]
     parts = F.split(F.get(F.col("headers"), F.lit(0)).getField("value").cast("string"), ",")
@@ -56,7 +59,11 @@ def decode_between(records: DataFrame, schema: StructType, emits: Emits) -> Data
     if emits is Emits.UPDATES:
         return rows
     record_id = {f"record_{name}": F.col("origin").getField(name) for name in FIELDS[1:]}
-    return rows.withColumns(record_id).dropDuplicates(list(record_id)).drop(*record_id)
+    if within is None:
+        return rows.withColumns(record_id).dropDuplicates(list(record_id)).drop(*record_id)
+    record_id |= {"record_appended": F.timestamp_millis(F.col("origin").getField("append_ms"))}
+    named = rows.withColumns(record_id).withWatermark("record_appended", within)
+    return named.dropDuplicates(list(record_id)).drop(*record_id)
 
 
 def check_origin(rows: DataFrame, stage: str) -> None:
@@ -68,11 +75,15 @@ def check_origin(rows: DataFrame, stage: str) -> None:
         )
 
 
-def _records(rows: DataFrame, value: Column, keys: tuple[str, ...]) -> DataFrame:
+def origin_headers() -> Column:
+    """The headers of an output that carries its origin."""
     origin = F.col("origin")
     text = F.concat_ws(",", *[origin.getField(name).cast("string") for name in FIELDS])
-    headers = F.array(F.struct(F.lit(HEADER).alias("key"), text.cast("binary").alias("value")))
-    columns = [value.alias("value"), headers.alias("headers")]
+    return F.array(F.struct(F.lit(HEADER).alias("key"), text.cast("binary").alias("value")))
+
+
+def _records(rows: DataFrame, value: Column, keys: tuple[str, ...]) -> DataFrame:
+    columns = [value.alias("value"), origin_headers().alias("headers")]
     if len(keys) == 1:
         columns.append(F.col(keys[0]).cast("string").alias("key"))
     elif keys:

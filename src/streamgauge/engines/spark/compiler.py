@@ -40,21 +40,33 @@ class Compiler:
     limits: Mapping[str, str] = field(default_factory=dict)
     """Topic between two queries → most rows of it in one batch, where it has a limit of its own."""
 
+    repeats_within: str | None = None
+    """How long a record id is kept to drop repeats by, as `decode_between` takes it; for ever without it."""
+
     def __post_init__(self) -> None:
         self.parameters = self.application.bind(self.job.parameters)
 
     def queries(self) -> list[Query]:
         """A query per cut and per leaf output, heads first."""
-        found = []
+        heads = [self._head(cut) for cut in self.application.cuts]
+        tails = [self._tail(output) for output in self.application.leaf_outputs()]
+        return [*heads, *tails, *self._dead_letters()]
+
+    def query(self, name: str) -> Query:
+        """One of the queries alone, by its name."""
         for cut in self.application.cuts:
-            frame, reads = self._build(cut, through_cut=True)
-            records = encode_between(frame, self.application.stage(cut))
-            found.append(Query(f"to-{cut}", records, self.job.between[cut], tuple(reads)))
-        for output in self.application.leaf_outputs():
-            frame, reads = self._build(output.stage, through_cut=False)
-            records = encode_output(frame, output)
-            found.append(Query(output.stage, records, self.job.outputs[output.stage], tuple(reads), output))
-        return [*found, *self._dead_letters()]
+            if name == f"to-{cut}":
+                return self._head(cut)
+        return self._tail(next(o for o in self.application.leaf_outputs() if o.stage == name))
+
+    def _head(self, cut: str) -> Query:
+        frame, reads = self._build(cut, through_cut=True)
+        records = encode_between(frame, self.application.stage(cut))
+        return Query(f"to-{cut}", records, self.job.between[cut], tuple(reads))
+
+    def _tail(self, output: Output) -> Query:
+        frame, reads = self._build(output.stage, through_cut=False)
+        return Query(output.stage, encode_output(frame, output), self.job.outputs[output.stage], tuple(reads), output)
 
     def _dead_letters(self) -> list[Query]:
         """A query of its own for malformed events: a second pass over the input, where it is asked for."""
@@ -114,7 +126,14 @@ class Compiler:
         options = {**self.source_options, "includeHeaders": "true"}
         if topic in self.limits:
             options["maxOffsetsPerTrigger"] = self.limits[topic]
-        return decode_between(read_topic(self.session, topic, options), schema, self.application.stage(name).emits)
+        records = read_topic(self.session, topic, options)
+        within = None if self._sets_watermark_behind(name) else self.repeats_within
+        return decode_between(records, schema, self.application.stage(name).emits, within)
+
+    def _sets_watermark_behind(self, cut: str) -> bool:
+        """Whether a stage behind the cut may set a watermark of its own: Spark allows one on the way of a row."""
+        later = self.application.stages[[s.name for s in self.application.stages].index(cut) + 1 :]
+        return any(stage.uses & {"window", "session-window", "stream-join"} for stage in later)
 
     def _apply(self, stage: Stage, frames: list[DataFrame]) -> DataFrame:
         arguments: dict[str, Any] = wanted(stage.function, self.parameters)

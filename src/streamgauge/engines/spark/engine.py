@@ -12,7 +12,9 @@ from streamgauge.model import Application, Gap, Guarantee, Setting, UserError, u
 from streamgauge.model.application import DEFAULT_VARIANT, Feature, Stage
 
 if TYPE_CHECKING:
+    from streamgauge.engines.execution import RunningJob
     from streamgauge.engines.spark.session import SparkJobSession
+    from streamgauge.model.job import Job
 
 OF_STAGES = ("variant.", parallelism.PREFIX)
 PASSED_ON = ("spark.", "source.", "sink.", *OF_STAGES)
@@ -77,6 +79,10 @@ class SparkEngine:
         chosen = _after("variant.", given)
         found = {s.name: self._variant_of(s) or DEFAULT_VARIANT for s in application.stages}
         return application.with_variants({**found, **chosen})
+
+    def cut(self, application: Application, given: Mapping[str, str]) -> Application:
+        """The application with the cuts that it is run with: its own."""
+        return application
 
     def variants(self, application: Application, given: Mapping[str, str]) -> dict[str, str]:
         """Stage → the variant that runs, for the stages that have a choice."""
@@ -165,6 +171,12 @@ class SparkEngine:
     def job_command(self, session_file: str) -> list[str]:
         """The command that starts a job process: this Python, with the session file as its argument."""
         return [sys.executable, "-m", "streamgauge.job", session_file]
+
+    def running(self, session: Any, application: Application, job: Job) -> RunningJob:
+        """The job in a Spark session, not yet started."""
+        from streamgauge.engines.spark.running import SparkRunningJob
+
+        return SparkRunningJob(session, self, application, job)
 
     def open(self, session: Mapping[str, Any]) -> SparkJobSession:
         """Start Spark in this process, as the session file says."""

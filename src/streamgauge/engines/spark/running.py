@@ -11,7 +11,7 @@ from streamgauge.engines.execution import Offsets
 from streamgauge.engines.spark.checkpoints import committed_offsets
 from streamgauge.engines.spark.compiler import Compiler, Query
 from streamgauge.engines.spark.parallelism import SHUFFLE_PARTITIONS
-from streamgauge.engines.spark.redis_sink import write_to_redis
+from streamgauge.engines.spark.store_sink import write_to_store
 from streamgauge.model import Application, EngineError
 from streamgauge.model.job import Job
 
@@ -64,7 +64,7 @@ class SparkRunningJob:
 
     def _writer(self, query: Query) -> DataStreamWriter:
         if self._job.sink and query.output is not None:
-            return write_to_redis(query.records, query.output, self._job.sink, query.topic)
+            return write_to_store(query.records, query.output, self._job.sink, query.topic)
         return query.records.writeStream.format("kafka").options(**self._sink).option("topic", query.topic)
 
     def _wait_until_ready(self) -> None:
@@ -109,6 +109,18 @@ class SparkRunningJob:
                     found.append(json.loads(each.json))
                     self._reported[query.name] = _batch(each)
         return found
+
+    def new_decisions(self) -> list[dict[str, Any]]:
+        """Nothing: this engine decides nothing by itself."""
+        return []
+
+    def keeps(self) -> dict[str, str]:
+        """Nothing."""
+        return {}
+
+    def left_behind(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
 
     def failure(self) -> str | None:
         """The reason why a query has ended by itself, or None."""

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamgauge.engines.spark.running import SparkRunningJob
 from streamgauge.engines.spark.workers import use_this_python
 
 if TYPE_CHECKING:
+    from streamgauge.engines.execution import RunningJob
     from streamgauge.engines.spark.engine import SparkEngine
     from streamgauge.load.specification import PublisherResult, PublisherSpec
     from streamgauge.model import Application
@@ -61,6 +61,7 @@ class SparkJobSession:
             builder = builder.config(key, value)
         self._engine = engine
         self._session = builder.getOrCreate()
+        self._tells_slots = "spark.default.parallelism" not in settings
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -69,10 +70,17 @@ class SparkJobSession:
         java = getattr(gateway, "proc", None)
         return {"version": self._session.version, "jvm_pid": java.pid if java else None}
 
-    def start(self, application: Application, job: Job) -> SparkRunningJob:
+    def slots(self) -> int | None:
+        """Task slots of the executors that have registered and are not lost; None where a setting hides it.
+
+        Spark's default parallelism is the cores of those executors, unless the user sets it.
+        """
+        return int(self._session.sparkContext.defaultParallelism) if self._tells_slots else None
+
+    def start(self, application: Application, job: Job) -> RunningJob:
         """Compile the application to queries and start them."""
         _ship_by_value(application)
-        running = SparkRunningJob(self._session, self._engine, application, job)
+        running = self._engine.running(self._session, application, job)
         running.start()
         return running
 

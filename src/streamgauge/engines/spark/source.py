@@ -50,13 +50,18 @@ def malformed_records(records: DataFrame, stream: Stream, first_partition: int, 
     return parsed.select(F.hex(F.col("raw").cast("binary")).alias("bytes"), "origin")
 
 
-def _parsed(records: DataFrame, stream: Stream, first_partition: int) -> DataFrame:
-    origin = F.struct(
+def record_origin(first_partition: int = 0) -> Column:
+    """The origin of a record of the Kafka source: itself."""
+    return F.struct(
         F.unix_millis("timestamp").alias("append_ms"),
         (F.col("partition") + F.lit(first_partition)).cast("int").alias("partition"),
         F.col("offset"),
         F.lit(0).alias("ordinal"),
     ).alias("origin")
+
+
+def _parsed(records: DataFrame, stream: Stream, first_partition: int) -> DataFrame:
+    origin = record_origin(first_partition)
     text = records.select(F.coalesce(F.col("value"), F.lit(b"")).cast("string").alias("raw"), origin)
     match stream.wire:
         case Json():

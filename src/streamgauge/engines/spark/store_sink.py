@@ -1,4 +1,4 @@
-"""Results to Redis instead of a topic: each micro-batch is written by the tasks that hold its rows."""
+"""Results to a store instead of a topic: each micro-batch is written by the tasks that hold its rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from streamgauge.log.redis_store import RedisStore
+from streamgauge.log.result_store import open_store
 from streamgauge.model import LatestPerKey, Output, Text
 
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 
-def write_to_redis(records: DataFrame, output: Output, url: str, place: str) -> DataStreamWriter:
+def write_to_store(records: DataFrame, output: Output, url: str, place: str) -> DataStreamWriter:
     """A writer, not yet started, of what `encode_output` made of the output's rows; `place` stands for a topic.
 
-    Like the Kafka sink it is at-least-once: a batch that is run again is written again. A key's updates keep their
+    A batch that is run again is written again: what becomes of it is the store's own word. A key's updates keep their
     order, since within a batch all rows of a key are in one task.
     """
     key = F.col("key") if "key" in records.columns else F.lit(None)
@@ -35,7 +35,7 @@ def write_to_redis(records: DataFrame, output: Output, url: str, place: str) -> 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        store = RedisStore(url)
+        store = open_store(url)
         for rows in batches:
             yield pa.RecordBatch.from_pydict({"written": [store.write(place, rows, hashed, text_column)]})
 

@@ -1,0 +1,168 @@
+"""spark-adaptive beside both fixed engines: low rate, sustainable rate, bursts, and many switches under load."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from bench.applications import Records
+from bench.room import Figure, Room
+from streamgauge.lab.probing import SearchRequest, conduct_search
+from streamgauge.lab.request import RunRequest
+from streamgauge.lab.run import conduct_run
+from streamgauge.lab.search import SearchRange
+from streamgauge.measure.sustainability import ProbeOutcome
+
+ENGINES = ("spark-microbatch", "spark-realtime", "spark-adaptive")
+MICROBATCH, REALTIME, ADAPTIVE = ENGINES
+LOW_PER_S = 500
+REPEATS = 3
+SWITCHES = 100
+SLO = "p50<3s,drain<5s"
+PERIODIC = "bursts:400/s:38000:10s"
+LARGE = "bursts:400/s:190000:10s"
+
+Found = dict[str, list[dict[str, Any]]]
+"""Engine → records."""
+
+
+class ByEngine(Records):
+    """Keeps records by engine; a wrong answer is told and kept."""
+
+    def finished(self, number: int, trial: Any, record: dict[str, Any]) -> None:
+        """Keep the record."""
+        self.found.setdefault(trial.engine, []).append(record)
+        print(f"  {trial.application} · {trial.engine} · {trial.load}: {_told(record)}", file=sys.stderr, flush=True)
+
+    def probed(self, number: int, outcome: ProbeOutcome) -> None:
+        """Say what a probe says."""
+        print(f"  {outcome.rate_per_s:,.0f}/s {outcome.says}", file=sys.stderr, flush=True)
+
+
+def adaptive(room: Room) -> None:
+    """Every goal of the dual-paradigm engine as a ratio, side by side, on this machine."""
+    for application in ("wordcount", "ad-analytics"):
+        low_rate(room, application)
+    sustained = {engine: _sustained(room, engine) for engine in ENGINES}
+    sustainable(room, sustained)
+    one_burst(room, sustained[REALTIME])
+    periodic(room)
+    switching(room)
+
+
+def run(room: Room, **wish: Any) -> Found:
+    """Records by engine of a run on the room's broker."""
+    listener = ByEngine()
+    given = {"applications": ("wordcount",), "engines": ENGINES, **wish}
+    conduct_run(RunRequest(**given, kafka=room.cluster.bootstrap, out=Path(room.folder / "runs")), listener)
+    return listener.found
+
+
+def low_rate(room: Room, application: str) -> None:
+    """Median event latency at a low rate."""
+    load = f"constant:{LOW_PER_S}/s"
+    found = run(room, applications=(application,), load=load, for_s=30, warmup_s=20, repeat=REPEATS)
+    p50 = {engine: _median(records, "latency_ms", "p50") for engine, records in found.items()}
+    raw = "; ".join(f"{engine} {value:g} ms" for engine, value in p50.items())
+    ratio = p50[MICROBATCH] / max(p50[ADAPTIVE], 1.0)
+    room.figures.append(
+        Figure(
+            f"{LOW_PER_S}/s, {application}: micro-batch p50 ÷ adaptive p50", f"{ratio:.0f}×", "≥ 50×", ratio >= 50, raw
+        )
+    )
+    ratio = p50[ADAPTIVE] / max(p50[REALTIME], 1.0)
+    near = p50[ADAPTIVE] <= max(1.15 * p50[REALTIME], p50[REALTIME] + 1)
+    what = f"{LOW_PER_S}/s, {application}: adaptive p50 ÷ real-time p50"
+    room.figures.append(Figure(what, f"{ratio:.2f}×", "≤ 1.15× or + 1 ms", near, raw))
+
+
+def _sustained(room: Room, engine: str) -> float:
+    request = SearchRequest(
+        application="wordcount",
+        engine=engine,
+        slo=SLO,
+        where=SearchRange(start_per_s=10_000, most_per_s=400_000, tolerance=0.1, repeats=3, most_probes=20),
+        kafka=room.cluster.bootstrap,
+        out=Path(room.folder / "runs"),
+        timeout_s=60,
+    )
+    return conduct_search(request, ByEngine()).result.rate_per_s or 0.0
+
+
+def sustainable(room: Room, rates: dict[str, float]) -> None:
+    """The highest rate that each engine sustains."""
+    raw = "; ".join(f"{engine} {rate:,.0f}/s" for engine, rate in rates.items())
+    for other, goal in ((MICROBATCH, 0.95), (REALTIME, 2.0)):
+        ratio = rates[ADAPTIVE] / rates[other] if rates[other] else 0.0
+        what = f"sustainable rate, wordcount: adaptive ÷ {other}"
+        room.figures.append(Figure(what, f"{ratio:.2f}×", f"≥ {goal:g}×", ratio >= goal, raw))
+
+
+def one_burst(room: Room, realtime_per_s: float) -> None:
+    """Ten seconds at twice what real time sustains, with a calm before and after."""
+    load = f"steps:{LOW_PER_S}/s:20s:{round(2 * realtime_per_s)}/s:10s:{LOW_PER_S}/s"
+    found = run(room, load=load, for_s=60, warmup_s=20, repeat=REPEATS)
+    _against_better(room, f"one burst ({load}): mean of the one-second medians, adaptive ÷ better fixed", found, 0.4)
+    settled = _median(found[ADAPTIVE], "bursts", "settled_max_s")
+    what = "the same burst: seconds from its end until the one-second median is within 2× of before"
+    room.figures.append(Figure(what, f"{settled:g} s", "≤ 3 s", settled <= 3, _each(found, "bursts", "settled_max_s")))
+    gap = max((r["scheduler"].get("longest_gap_s") or 0.0 for r in found[ADAPTIVE]), default=0.0)
+    raw = str([[round(s["gap_s"], 2) for s in r["scheduler"]["carried_out"]] for r in found[ADAPTIVE]])
+    room.figures.append(Figure("gap of one switch, warm, under load", f"{gap:.2f} s", "≤ 1 s", 0 < gap <= 1, raw))
+
+
+def periodic(room: Room) -> None:
+    """Bursts that real time rides out by itself, and bursts five times as large."""
+    found = run(room, load=PERIODIC, for_s=45, warmup_s=20, repeat=REPEATS)
+    what = f"periodic bursts ({PERIODIC}): mean of the one-second medians, adaptive ÷ better fixed"
+    _against_better(room, what, found, 1.1)
+    switches = sum(r["scheduler"]["switches"] for r in found[ADAPTIVE])
+    room.figures.append(Figure("the same: needless switches", str(switches), "0", switches == 0, ""))
+    found = run(room, load=LARGE, for_s=45, warmup_s=20, repeat=REPEATS)
+    what = f"five times as large ({LARGE}): mean of the one-second medians, adaptive ÷ better fixed"
+    _against_better(room, what, found, 0.8)
+
+
+def switching(room: Room) -> None:
+    """So many switches under load: what is lost, wrong or out of order."""
+    settings = {"rehearse": "1s", "batch-duration": "5s"}
+    found = run(room, engines=(ADAPTIVE,), load="constant:5000/s", for_s=SWITCHES * 5.0, warmup_s=10, settings=settings)
+    (record,) = found[ADAPTIVE]
+    verdict, done = record["verdict"] or {}, record["scheduler"].get("switches", 0)
+    bad = {name: verdict.get(name) for name in ("lost", "wrong", "unexpected", "out_of_order")}
+    reached = record["status"] == "done" and done >= SWITCHES and not any(bad.values())
+    raw = f"{bad}, {verdict.get('duplicated')} repeated; {_told(record)}"
+    room.figures.append(
+        Figure(
+            f"lost, wrong, out of order over {done} switches", str(sum(filter(None, bad.values()))), "0", reached, raw
+        )
+    )
+
+
+def _against_better(room: Room, what: str, found: Found, goal: float) -> None:
+    means = {engine: _median(records, "seconds", "mean_p50_ms") for engine, records in found.items()}
+    better = min(means[MICROBATCH], means[REALTIME])
+    ratio = means[ADAPTIVE] / better if better else 0.0
+    room.figures.append(
+        Figure(what, f"{ratio:.2f}×", f"≤ {goal:g}×", 0 < ratio <= goal, _each(found, "seconds", "mean_p50_ms"))
+    )
+
+
+def _median(records: list[dict[str, Any]], group: str, name: str) -> float:
+    known = [r[group][name] for r in records if r["status"] == "done" and (r[group] or {}).get(name) is not None]
+    return float(median(known)) if known else float("nan")
+
+
+def _each(found: Found, group: str, name: str) -> str:
+    shown = {engine: [round((r[group] or {}).get(name) or 0, 1) for r in records] for engine, records in found.items()}
+    return "; ".join(f"{engine} {values}" for engine, values in shown.items())
+
+
+def _told(record: dict[str, Any]) -> str:
+    if record["status"] != "done":
+        return f"{record['status']}: {(record['error'] or record['gap'] or {}).get('cause')}"
+    right = "" if record["verdict"]["correct"] else ", WRONG"
+    valid = "" if record["valid"] else f", not valid: {record['invalid_reasons'][:1]}"
+    return f"p50 {record['latency_ms']['p50']} ms, {record['scheduler'].get('switches', 0)} switches{right}{valid}"

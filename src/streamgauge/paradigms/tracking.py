@@ -1,0 +1,156 @@
+"""What is known of one segment while it runs: its estimators, its clock, and the gaps that its switches took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from streamgauge.paradigms.actuator import SegmentSeen
+from streamgauge.paradigms.equations import ASSUMED_K, SegmentFigures
+from streamgauge.paradigms.paradigm import Paradigm
+from streamgauge.paradigms.queue import QueueEstimator, QueueSeen
+from streamgauge.paradigms.smoothing import ArrivalRate, BatchTimes, DataSpeed, MedianTime
+
+WARM_GAP_S = {Paradigm.DATA_STREAM: 0.7, Paradigm.OPERATION_STREAM: 0.4}
+"""Until the new query reads, before one was measured: real time warm, and micro-batch, whose own t_s comes after it."""
+COLD_GAP_S = 3.0
+OVERDUE_S = 60.0
+GAPS_KEPT = 9
+LEAST_WAITING = 50
+SATURATED_S = 0.05
+"""Records wait all the time where the queue holds at least this much of the data stream's work."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a segment before it starts; from a calibration, or assumed."""
+
+    name: str
+    figures: SegmentFigures
+    measured: bool = False
+    magnification: float | None = None
+    pinned: Paradigm | None = None
+
+
+class SegmentTracker:
+    """Takes what is seen of a segment at every tick and keeps its figures, across switches, up to date."""
+
+    def __init__(self, known: Known) -> None:
+        self.name = known.name
+        self.pinned = known.pinned
+        self.paradigm = known.pinned or Paradigm.DATA_STREAM
+        self.arrival = ArrivalRate()
+        self.seen: QueueSeen | None = None
+        self.switching = False
+        self.switched_at_s: float | None = None
+        """When it was last told to switch."""
+        self.ordered_bound: int | None = None
+        self._estimator = QueueEstimator(magnification=known.magnification)
+        self._speed = DataSpeed(known.figures.data_per_s, known.measured)
+        self._calibrated = known.measured
+        self._batches = BatchTimes(known.figures)
+        self._latency = MedianTime(known.figures.data_transfer_s)
+        self._gaps = {(p, warm): MedianTime(_gap(p, warm), GAPS_KEPT) for p in Paradigm for warm in (True, False)}
+        self._figures = known.figures
+        self._magnification = known.magnification
+        self._first: tuple[int, float] | None = None
+        self._stopped: tuple[float, bool] | None = None
+
+    @property
+    def figures(self) -> SegmentFigures:
+        """PD, PO and the times as they are known now."""
+        return self._figures
+
+    @property
+    def speed_known(self) -> bool:
+        """Whether PD was measured, here or by a calibration; an assumed one is no ground for a switch."""
+        return self._speed.measured
+
+    @property
+    def idle(self) -> bool:
+        """Whether it is a data stream with nothing to decide: hardly anything waits and no burst is on."""
+        quiet = self.paradigm is Paradigm.DATA_STREAM and self.arrival.hot_ticks == 0
+        return quiet and self.seen is not None and self.seen.length <= LEAST_WAITING
+
+    @property
+    def magnification(self) -> float:
+        """λ: outputs for every record, as the data stream makes them."""
+        return 1.0 if self._magnification is None else self._magnification
+
+    def gap_s(self, to: Paradigm, warm: bool) -> float:
+        """Expected time without a query on the way to a paradigm."""
+        return self._gaps[to, warm].seconds
+
+    def look(self, at_s: float, seen: SegmentSeen) -> None:
+        """Take what is seen at one moment."""
+        queue = self._estimator.look(at_s, seen.ends, seen.tail, seen.outputs, seen.consumed)
+        self.arrival.look(at_s, queue.arrived, self._figures.data_per_s)
+        waited = self.seen is not None and min(self.seen.length, queue.length) > self._saturated()
+        self._note_switch(at_s, seen)
+        for batch in seen.batches:
+            self._batches.look(batch)
+        if not self.switching and self.paradigm is Paradigm.DATA_STREAM:
+            self._note_data_stream(at_s, seen, queue, waited)
+        self.seen = queue
+        self._refresh(bool(seen.batches))
+
+    def told_to_switch(self, at_s: float, to: Paradigm, bound: int | None) -> None:
+        """A switch was ordered: nothing that is seen until it is done counts as a speed."""
+        self.switched_at_s, self.switching, self.paradigm, self.ordered_bound = at_s, True, to, bound
+        self._speed.interrupted()
+
+    def doubt_speed(self) -> None:
+        """PD may have changed since it was measured, as in a JVM that has warmed up: let the next stay measure it."""
+        self._speed.doubted()
+
+    def _saturated(self) -> float:
+        return max(LEAST_WAITING, SATURATED_S * self._figures.data_per_s)
+
+    def _note_switch(self, at_s: float, seen: SegmentSeen) -> None:
+        if seen.switching and self._stopped is None and self.switched_at_s is not None:
+            self._stopped = (at_s, seen.warm)
+        if self.switching and not seen.switching and seen.paradigm is self.paradigm:
+            if self._stopped is not None:
+                self._gaps[self.paradigm, self._stopped[1]].look(at_s - self._stopped[0])
+            self._first = None
+        if not seen.switching:
+            self._stopped = None
+            if self.switching and seen.paradigm is not self.paradigm and not self._overdue(at_s):
+                return  # The order has not been taken up yet.
+            self.switching, self.paradigm = False, seen.paradigm
+        else:
+            self.switching = True
+
+    def _overdue(self, at_s: float) -> bool:
+        """Whether an order was not carried out: then what runs is believed."""
+        return self.switched_at_s is None or at_s - self.switched_at_s > OVERDUE_S
+
+    def _note_data_stream(self, at_s: float, seen: SegmentSeen, queue: QueueSeen, waited: bool) -> None:
+        self._speed.look(at_s, queue.answered, waited)
+        if queue.length <= self._saturated():
+            for origin in seen.tail:
+                if origin.latency_s is not None:
+                    self._latency.look(origin.latency_s)
+            if self.seen is not None and self.seen.length <= self._saturated() and self.arrival.calm_s > 1.0:
+                self._speed.at_least(self.arrival.baseline_per_s or 0.0)
+        if seen.outputs is not None:
+            if self._first is None:
+                self._first = (seen.outputs, queue.answered)
+            elif queue.answered - self._first[1] > 1000:
+                fresh = (seen.outputs - self._first[0]) / (queue.answered - self._first[1])
+                known = self._magnification
+                self._magnification = fresh if known is None else known + 0.2 * (fresh - known)
+                self._first = (seen.outputs, queue.answered)
+
+    def _refresh(self, batches: bool) -> None:
+        figures = self._figures
+        speed, low = self._speed.per_s, self._latency.seconds
+        if speed != figures.data_per_s or low != figures.data_transfer_s:
+            # As long as PO is only assumed it is K that is: a faster data stream has faster batches too.
+            known = self._calibrated or self._batches.measured
+            operation = figures.operation_per_s if known else speed / ASSUMED_K
+            figures = replace(figures, data_per_s=speed, data_transfer_s=low, operation_per_s=operation)
+        self._figures = self._batches.fitted(figures) if batches else figures
+
+
+def _gap(to: Paradigm, warm: bool) -> float:
+    return WARM_GAP_S[to] if warm else COLD_GAP_S

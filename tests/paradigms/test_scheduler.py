@@ -1,0 +1,201 @@
+"""The named loads of the figures table, and what the scheduler does with pins, objectives and orders, in simulation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from streamgauge.load.bursts import BurstsLoad
+from streamgauge.paradigms.decisions import Decision
+from streamgauge.paradigms.equations import assumed_figures
+from streamgauge.paradigms.paradigm import How, Paradigm
+from streamgauge.paradigms.settings import Objective, SchedulerSettings
+from streamgauge.paradigms.simulated_segment import SegmentWorld
+from streamgauge.paradigms.simulation import EPOCH_S, Simulated, simulate, simulate_adaptive
+from streamgauge.paradigms.tracking import Known
+from tests.paradigms.worlds import WORD_COUNT, steps, world
+
+PD, PO = WORD_COUNT.data_per_s, WORD_COUNT.operation_per_s
+ONE_BURST = steps((20, 500), (10, 2 * PD), (30, 500))
+
+
+def better_fixed(load: tuple, *worlds: SegmentWorld) -> float:
+    return min(simulate(*load, worlds, paradigm=paradigm).mean_s for paradigm in Paradigm)
+
+
+def test_one_burst() -> None:
+    found = simulate_adaptive(*ONE_BURST, [world()])
+    assert found.mean_s <= 0.4 * better_fixed(ONE_BURST, world())
+    up, down = found.switched_at_s
+    assert 20 < up[0] <= 21.0, "a burst is seen within a second"
+    assert up[2] is Paradigm.OPERATION_STREAM
+    assert down[2] is Paradigm.DATA_STREAM
+    back_s = found.settled_after_s(30, 20)
+    assert back_s is not None and back_s <= 3
+    assert found.decisions[0].how is How.REPLAY, "the boundary is far, and little would be repeated"
+
+
+def test_the_same_burst_with_nothing_known_beforehand() -> None:
+    load = steps((23, 500), (10, 2 * PD), (27, 500))
+    found = simulate_adaptive(*load, [world()], known=[Known("count", assumed_figures())])
+    assert found.mean_s <= 0.45 * better_fixed(load, world())
+    assert found.decisions[0].data_per_s == pytest.approx(PD, rel=0.1), "PD was measured before the switch"
+    assert found.decisions[-1].operation_per_s == pytest.approx(PO, rel=0.2), "PO was measured in the burst"
+
+
+def test_two_bursts_of_which_the_second_is_above_the_capacity_of_micro_batches() -> None:
+    load = steps((20, 500), (10, 2 * PD), (20, 500), (10, 1.2 * PO), (40, 500))
+    found = simulate_adaptive(*load, [world()])
+    assert found.mean_s <= 0.8 * better_fixed(load, world())
+    assert found.switches == 4
+    assert found.drained
+    assert found.final == (Paradigm.DATA_STREAM,)
+
+
+def test_periodic_bursts_that_the_data_stream_rides_out() -> None:
+    load = BurstsLoad(400, 38_000, 10.0)
+    found = simulate_adaptive(load.events_by, 60, [world()])
+    assert found.switches == 0
+    assert found.mean_s <= 1.1 * better_fixed((load.events_by, 60), world())
+    assert found.decisions, "it was considered"
+    assert all(d.action == "stay" and "by itself" in d.reason for d in found.decisions)
+
+
+def test_periodic_bursts_five_times_as_large() -> None:
+    load = BurstsLoad(400, 190_000, 10.0)
+    found = simulate_adaptive(load.events_by, 60, [world()])
+    assert found.mean_s <= 0.8 * better_fixed((load.events_by, 60), world())
+
+
+def test_a_ramp_is_followed_once() -> None:
+    def ramp(at_s: float) -> float:
+        return 500 * at_s + 995 * at_s * at_s / 1.2 / 1.2
+
+    found = simulate_adaptive(ramp, 60, [world()])
+    assert found.mean_s <= better_fixed((ramp, 60), world())
+    during = [each for each in found.switched_at_s if each[0] <= 60]
+    assert len(during) == 1
+
+
+@pytest.mark.parametrize(("rate", "switches"), [(500, 0), (0.9 * PD, 0)])
+def test_a_constant_rate_that_the_data_stream_carries_is_left_there(rate: float, switches: int) -> None:
+    load = steps((60, rate))
+    found = simulate_adaptive(*load, [world()])
+    assert found.switches == switches
+    assert found.mean_s == pytest.approx(simulate(*load, [world()]).mean_s)
+
+
+def test_micro_batches_that_are_no_faster_are_never_used() -> None:
+    useless = world(replace(WORD_COUNT, operation_per_s=PD))
+    assert simulate_adaptive(*ONE_BURST, [useless]).switches == 0
+
+
+def test_a_cold_switch_is_weighed_as_such() -> None:
+    # 120,000 records at once take the data stream three seconds, and a cold start takes as long.
+    spike = steps((20, 500), (0.1, 1_200_000), (20, 500))
+    warm, cold = simulate_adaptive(*spike, [world()]), simulate_adaptive(*spike, [world(warm=False)])
+    assert warm.switches == 2
+    assert cold.switches == 0
+
+
+def test_a_pinned_segment_stays() -> None:
+    for pinned in Paradigm:
+        found = simulate_adaptive(*ONE_BURST, [world()], known=[Known("count", WORD_COUNT, True, pinned=pinned)])
+        assert found.switches == 0
+        assert found.final == (pinned,)
+
+
+def test_an_objective_that_micro_batches_break_keeps_small_bursts_out_of_them() -> None:
+    # Staying costs a short while at up to 0.9 s; micro-batches are above 0.2 s as long as they run.
+    load = steps((20, 500), (1.5, 2 * PD), (20, 500))
+    free = simulate_adaptive(*load, [world()])
+    generous = SchedulerSettings(objective=Objective.parse("p99<30s"))
+    assert simulate_adaptive(*load, [world()], generous).switches == free.switches == 2
+    strict = simulate_adaptive(*load, [world()], SchedulerSettings(objective=Objective.parse("p99<200ms")))
+    above = [float(np.sum(each.seconds > 0.2)) for each in (free, strict)]
+    assert above[1] <= above[0]
+
+
+def test_a_lull_within_a_burst_is_learned_from() -> None:
+    load = steps((10, 500), *[(2.5, 2 * PD), (0.8, 500)] * 12, (20, 500))
+    found = simulate_adaptive(*load, [world()])
+    times = [at_s for at_s, _, _ in found.switched_at_s]
+    early = sum(10 <= at_s < 30 for at_s in times)
+    late = sum(30 <= at_s < 50 for at_s in times)
+    assert late <= early
+    assert found.final == (Paradigm.DATA_STREAM,)
+
+
+def test_a_speed_that_was_measured_too_low_is_tried_again() -> None:
+    # Half of what the data stream can do is known of it, as of a JVM that was cold: the rate looks too high for it.
+    known = [Known("count", replace(WORD_COUNT, data_per_s=PD / 2), True)]
+    found = simulate_adaptive(*steps((90, 0.75 * PD)), [world()], known=known)
+    tried = [d for d in found.decisions if "tried again" in d.reason]
+    assert [to for _, _, to in found.switched_at_s[:2]] == [Paradigm.OPERATION_STREAM, Paradigm.DATA_STREAM]
+    assert len(tried) == 1
+    assert found.final == (Paradigm.DATA_STREAM,)
+    assert found.seconds[75:].mean() < 0.1
+
+
+def test_attempts_that_fail_become_rare() -> None:
+    found = simulate_adaptive(*steps((300, 1.5 * PD)), [world()])
+    tried = [d.at_s - EPOCH_S for d in found.decisions if "tried again" in d.reason]
+    assert len(tried) == 3
+    assert np.diff(tried)[1] > 1.8 * np.diff(tried)[0]
+
+
+def chain() -> list[SegmentWorld]:
+    """A head that makes eight of one, a middle that the burst hits, an end with little to do."""
+    return [
+        world(replace(WORD_COUNT, data_per_s=100_000, operation_per_s=400_000), "head", magnification=8.0),
+        world(WORD_COUNT, "middle", magnification=0.05),
+        world(replace(WORD_COUNT, data_per_s=60_000), "end"),
+    ]
+
+
+def first_switch(found: Simulated) -> Decision:
+    return next(each for each in found.decisions if each.action == "switch")
+
+
+def test_only_the_range_of_a_chain_is_switched() -> None:
+    # 10,000/s are little for the head and 80,000/s too many for the middle.
+    load = steps((20, 60), (10, 10_000), (30, 60))
+    found = simulate_adaptive(*load, chain())
+    assert {name for _, name, _ in found.switched_at_s} == {"middle"}
+    first = first_switch(found)
+    assert (first.segment, first.range, first.switched) == ("middle", ("middle",), ("middle",))
+    assert first.magnifications == pytest.approx((8.0, 0.05, 1.0), rel=0.05)
+    assert found.mean_s < better_fixed(load, *chain())
+
+
+def test_a_range_takes_later_segments_with_it_but_for_pinned_ones() -> None:
+    worlds = [chain()[0], replace(chain()[1], magnification=1.0), chain()[2]]
+    load = steps((20, 60), (10, 10_000), (30, 60))
+    free = simulate_adaptive(*load, worlds)
+    assert first_switch(free).switched == ("middle", "end")
+    known = [Known(w.name, w.figures, True, w.magnification) for w in worlds]
+    known[2] = replace(known[2], pinned=Paradigm.DATA_STREAM)
+    pinned = simulate_adaptive(*load, worlds, known=known)
+    assert first_switch(pinned).range == ("middle", "end")
+    assert first_switch(pinned).switched == ("middle",)
+
+
+def test_every_decision_carries_what_it_was_made_of() -> None:
+    found: Simulated = simulate_adaptive(*ONE_BURST, [world()], keep_ticks=True)
+    up, down = found.decisions
+    assert up.at_s - EPOCH_S == pytest.approx(found.switched_at_s[0][0])
+    assert up.k == pytest.approx(up.data_per_s / up.operation_per_s)
+    assert up.c_s == pytest.approx(up.interval_s / 2 + up.schedule_s + up.operation_transfer_s - up.data_transfer_s)
+    assert up.l_switch == pytest.approx(up.k * up.arrival_per_s * up.interval_s + up.c_s * up.data_per_s)
+    assert (up.l_up, up.l_down) == (pytest.approx(1.2 * up.l_switch), pytest.approx(0.8 * up.l_switch))
+    assert up.max_records_per_batch and down.max_records_per_batch is None
+    assert up.cost_switch is not None and up.cost_stay is not None and up.cost_switch < up.cost_stay
+    assert "count: switch to operation stream (replay)" in up.words
+    assert len(found.ticks) >= 590
+    assert {tick.paradigm for tick in found.ticks} == {p.value for p in Paradigm}
+
+
+def test_the_same_sights_give_the_same_decisions() -> None:
+    assert simulate_adaptive(*ONE_BURST, [world()]).decisions == simulate_adaptive(*ONE_BURST, [world()]).decisions

@@ -1,0 +1,123 @@
+"""Estimators: they find what is there, through batches, pauses, switches and noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamgauge.paradigms.equations import SegmentFigures
+from streamgauge.paradigms.smoothing import ArrivalRate, BatchSeen, BatchTimes, DataSpeed, MedianTime
+
+KNOWN = SegmentFigures(20_000, 100_000, 0.3, 0.1, 0.008)
+
+
+def test_a_producers_batches_are_no_burst() -> None:
+    rate = ArrivalRate()
+    # 200 records every 200 ms, looked at every 100 ms: nothing and 200 in turns.
+    for tick in range(200):
+        rate.look(tick / 10, 200 * (tick // 2), 5000)
+    assert rate.baseline_per_s == pytest.approx(1000, rel=0.1)
+    assert rate.hot_s == 0
+    assert rate.calm_s == pytest.approx(19.9)
+
+
+def test_a_burst_is_timed_and_leaves_the_baseline_alone() -> None:
+    rate, arrived = ArrivalRate(), 0
+    for tick in range(100):
+        arrived += 8000 if 50 <= tick < 70 else 50
+        rate.look(tick / 10, arrived, 40_000)
+        if tick == 69:
+            assert rate.hot_s == pytest.approx(2.0)
+            assert rate.burst_per_s == pytest.approx(80_000)
+            assert rate.baseline_per_s == pytest.approx(500)
+    assert rate.hot_s == 0
+    assert rate.fast_per_s == pytest.approx(500)
+
+
+def test_a_clock_that_stands_still_is_ignored() -> None:
+    rate = ArrivalRate()
+    rate.look(1.0, 0, 10)
+    rate.look(1.0, 500, 10)
+    assert rate.fast_per_s == 0
+
+
+def test_a_speed_is_taken_only_while_records_wait() -> None:
+    speed = DataSpeed(20_000)
+    for tick in range(50):
+        speed.look(tick / 10, tick * 50, waiting=False)
+    assert not speed.measured
+    for tick in range(50, 150):
+        speed.look(tick / 10, 2500 + (tick - 50) * 4000, waiting=True)
+    assert speed.measured
+    assert speed.per_s == pytest.approx(40_000, rel=0.03)
+
+
+def test_the_pause_at_a_checkpoint_is_no_part_of_the_speed_but_a_standstill_is() -> None:
+    speed, done = DataSpeed(20_000), 0.0
+    for tick in range(300):
+        done += 0 if tick % 50 < 5 else 4000
+        speed.look(tick / 10, done, waiting=True)
+    assert speed.per_s == pytest.approx(40_000)
+    for tick in range(300, 400):
+        speed.look(tick / 10, done + (400_000 if tick == 399 else 0), waiting=True)
+    assert speed.per_s < 40_000
+
+
+def test_a_doubted_speed_is_replaced_by_the_next_window() -> None:
+    speed = DataSpeed(1_000, measured=True)
+    speed.doubted()
+    for tick in range(7):
+        speed.look(tick / 10, tick * 5000, waiting=True)
+    assert speed.measured
+    assert speed.per_s == pytest.approx(50_000)
+
+
+def test_a_switch_breaks_the_window() -> None:
+    speed = DataSpeed(40_000, measured=True)
+    speed.look(0.0, 0, True)
+    speed.interrupted()
+    speed.look(10.0, 40, True)
+    assert speed.per_s == 40_000
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.floats(20_000, 500_000), st.floats(0.05, 1.0), st.floats(0.01, 0.3), st.integers(0, 2**32 - 1))
+def test_batches_of_different_sizes_tell_speed_and_fixed_time(
+    per_s: float, schedule_s: float, transfer_s: float, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    times = BatchTimes(KNOWN)
+    for records in rng.integers(100, int(per_s), 40):
+        exact = schedule_s + transfer_s + records / per_s
+        times.look(BatchSeen(int(records), exact * rng.uniform(0.98, 1.02), schedule_s))
+    found = times.fitted(KNOWN)
+    assert found.operation_per_s == pytest.approx(per_s, rel=0.25)
+    assert found.fixed_s == pytest.approx(schedule_s + transfer_s, rel=0.25)
+    assert found.schedule_s <= found.fixed_s + 1e-12
+
+
+def test_batches_of_one_size_use_what_spark_says_of_its_schedule() -> None:
+    times = BatchTimes(KNOWN)
+    for _ in range(10):
+        times.look(BatchSeen(40_000, 0.3 + 0.1 + 1.0, 0.3))
+    found = times.fitted(KNOWN)
+    assert found.operation_per_s == pytest.approx(40_000)
+    assert found.schedule_s == pytest.approx(0.3)
+
+
+def test_too_few_or_empty_batches_change_nothing() -> None:
+    times = BatchTimes(KNOWN)
+    for _ in range(9):
+        times.look(BatchSeen(0, 0.2))
+    times.look(BatchSeen(100, 0.2))
+    assert times.fitted(KNOWN) == KNOWN
+
+
+def test_one_slow_output_does_not_move_a_median() -> None:
+    typical = MedianTime(0.5)
+    assert typical.seconds == 0.5
+    for seconds in (0.005, 0.006, 9.0):
+        typical.look(seconds)
+    assert typical.seconds == 0.006
