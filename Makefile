@@ -13,7 +13,7 @@ FETCHED := $(VENV)/.streamgauge-jars
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench docs lock clean
+.PHONY: help setup demo test test-long bench docs lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ test: setup ## lint, types, import rules and tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+test-long: setup ## faults and switches one at a time, about half an hour
+	$(BIN)/pytest -m long
 
 bench: setup ## print the figures against bare scripts and Kafka's own tools
 	$(BIN)/python bench/run.py

@@ -189,6 +189,20 @@ def test_a_broker_that_is_restarted_is_away_until_it_is_back_and_then_watched(ch
     assert found.sampler.added == [("broker", first.pid)]  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("fault", "away_s"),
+    [
+        ("restart broker at 1s", 30),
+        ("kill broker at 1s for 4s", 34),
+        ("suspend broker at 1s for 4s", 4),
+        ("kill driver at 1s", 0),
+    ],
+)
+def test_a_publisher_waits_for_a_broker_that_has_to_start_again(children: Children, fault: str, away_s: float) -> None:
+    found, _ = drill(children, fault)
+    assert found.longest_away_s == pytest.approx(away_s)
+
+
 def test_what_is_suspended_goes_on_when_the_drill_is_closed(children: Children) -> None:
     found, publishers = drill(children, "suspend broker at 50ms for 4s")
     broker = found.lab.broker

@@ -35,6 +35,7 @@ def found(engine: str, progress: list[dict[str, Any]], round_trip: Any = ROUND_T
         inputs={"in": InputTopic("topic", 0)},
         progress=progress,
         job_started_ms=900,
+        endured=SimpleNamespace(hit=changes.get("hit", set())),
     )
     at = (1000, 1010, 1020)
     events = events_of([(0, offset, ms, None) for offset, ms in enumerate(at)])
@@ -58,6 +59,7 @@ def test_a_query_that_ends_no_batch_has_neither_batch_wait_nor_scheduling() -> N
     [
         ({"starts_at_s": None}, "before the job started"),
         ({"cuts": ("split",)}, "between two queries"),
+        ({"hit": {"driver"}}, "a fault was injected"),
         ({"round_trip": {}}, "round trip was not measured"),
         ({}, "less than 90%"),
     ],

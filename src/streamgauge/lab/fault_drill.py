@@ -21,6 +21,8 @@ from streamgauge.watch.sampler import Sampler
 
 BACK_S = 120.0
 LOOK_S = 0.05
+BROKER_START_S = 30.0
+"""What a broker may take to answer again after its process was started, on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +82,8 @@ class FaultDrill:
 
     @property
     def longest_away_s(self) -> float:
-        """The longest time that broker or publisher are away by the plan."""
-        away = [
-            each.until_s - each.at_s
-            for each in self.planned
-            if each.until_s is not None and each.target in ("broker", "publisher")
-        ]
-        return max(away, default=0.0)
+        """The longest time that broker or publisher may be away by the plan."""
+        return max(map(_away_s, self.planned), default=0.0)
 
     def supervise(self, process: JobProcess, handle: JobHandle) -> SupervisedJob:
         """Look after the measured job from now on."""
@@ -220,3 +217,10 @@ class FaultDrill:
         if self.job is None:
             return Endured(injected)
         return Endured(injected, tuple(self.job.notices), self.job.restarts, self.job.down)
+
+
+def _away_s(planned: PlannedFault) -> float:
+    if planned.target not in ("broker", "publisher"):
+        return 0.0
+    starting_s = BROKER_START_S if planned.target == "broker" and planned.verb in ("kill", "restart") else 0.0
+    return starting_s + (0.0 if planned.until_s is None else planned.until_s - planned.at_s)

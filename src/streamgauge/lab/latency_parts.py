@@ -29,6 +29,8 @@ def components_of(
         return {"reason": "all events lay in the log before the job started: what counts is the drain rate"}
     if done.application.cuts:
         return {"reason": "a topic lies between two queries: an event is in a batch of each"}
+    if done.endured.hit:
+        return {"reason": "a fault was injected: what was done again is in two batches, and nothing ran in between"}
     floor = (conductor.lab.round_trip_ms.get("consumed_ms") or {}).get("median")
     if floor is None:
         return {"reason": "the broker's round trip was not measured"}
