@@ -115,9 +115,9 @@ def spark(work_folder: Path, guard: Guard) -> Iterator[Any]:
     java_home = find_java().environment().get("JAVA_HOME")
     if java_home:
         os.environ["JAVA_HOME"] = java_home
-    use_this_python("local[4]")
+    use_this_python("local[8]")
     session = (
-        SparkSession.builder.master("local[4]")
+        SparkSession.builder.master("local[8]")
         .appName("streamgauge-tests")
         .config("spark.jars", ",".join(map(str, jar_paths("spark"))))
         .config("spark.ui.enabled", "false")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import subprocess
 import sys
@@ -11,8 +12,6 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
-
-import psutil
 
 from streamgauge.model.errors import UserError
 
@@ -112,8 +111,8 @@ def served(runs: Path | None, program: Sequence[str] = (sys.executable, "-m", "s
             [*program, "serve", "--out", str(runs)], guard, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
         try:
-            with contextlib.suppress(psutil.Error):
-                psutil.Process(child.pid).nice(NICENESS)
+            with contextlib.suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, child.pid, NICENESS)
             yield ServedPage(child, _address(child))
         finally:
             end_process(child, _ENDING_S, guard)

@@ -26,6 +26,9 @@ SHARED_SETTINGS = {
     "checkpoint-location": Setting("", "folder of the checkpoints, or 'memory'; empty: on disk, beside the run's work"),
 }
 
+BEGUN_AGAIN = {"spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart": "false"}
+"""A query that ended within its first batch left state and no commit: Spark would refuse to begin that batch again."""
+
 
 @dataclass(frozen=True)
 class SparkEngine:
@@ -143,6 +146,7 @@ class SparkEngine:
         return {
             parallelism.SHUFFLE_PARTITIONS: values["shuffle-partitions"],
             "spark.driver.memory": values["driver-memory"],
+            **BEGUN_AGAIN,
             **self.spark,
             **_state_store(values.get("state-store", self.state_store)),
             **own,
