@@ -18,6 +18,7 @@ from streamgauge.provision.jars import jar_paths
 from streamgauge.provision.java import find_java
 from streamgauge.provision.processes import end_process
 from streamgauge.provision.work import WorkFolder
+from tests.chromium import CHROMIUM, FLAGS
 from tests.postgres_server import running_postgres
 from tests.redis_server import running_redis
 
@@ -104,6 +105,17 @@ def postgres_url(guard: Guard) -> Iterator[str]:
     pytest.importorskip("psycopg", reason="psycopg is not installed")
     with running_postgres(guard) as url:
         yield url
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
 
 
 @pytest.fixture(scope="session")

@@ -15,16 +15,11 @@ import pytest
 from streamgauge.dashboard.guard import Control
 from streamgauge.dashboard.serving import bind, server
 from streamgauge.store import Notes, read_notes, write_notes
+from tests.chromium import IN_A_BROWSER
 from tests.report.compared_runs import Stored, repeats
 from tests.report.sample_run import record, store_sample, tables
-from tests.report.test_browser import CHROMIUM, browser
 
-__all__ = ["browser"]
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: install the package chromium"),
-]
+pytestmark = IN_A_BROWSER
 SHOTS = os.environ.get("STREAMGAUGE_SCREENSHOTS")
 """Where pictures of the pages are kept to be looked at; without it none are taken."""
 MARKUP = "<img src=x onerror=alert(1)>"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,27 +11,11 @@ from streamgauge.lab.suite import QUICK
 from streamgauge.lab.suite_file import FOLDER, read_suite
 from streamgauge.report import write_report
 from streamgauge.store import StoredRun
+from tests.chromium import IN_A_BROWSER
 from tests.report.sample_run import record, store_sample, tables
 from tests.report.suite_run import store_suite
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: install the package chromium"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
-        yield started
-        started.close()
+pytestmark = IN_A_BROWSER
 
 
 @pytest.fixture(scope="module")
