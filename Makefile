@@ -67,4 +67,5 @@ $(INSTALLED): requirements.lock pyproject.toml
 
 $(FETCHED): $(INSTALLED) $(JAR_LOCK)
 	$(BIN)/python -m streamgauge.provision fetch
+	$(BIN)/python -m streamgauge.lab.class_archives
 	@touch $@

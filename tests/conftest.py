@@ -13,6 +13,7 @@ import pytest
 from streamgauge.engines.spark.workers import use_this_python
 from streamgauge.log.broker import EmbeddedBroker
 from streamgauge.log.cluster import Cluster
+from streamgauge.places import spark_classes
 from streamgauge.provision.guard import Guard
 from streamgauge.provision.jars import jar_paths
 from streamgauge.provision.java import find_java
@@ -132,6 +133,7 @@ def spark(work_folder: Path, guard: Guard) -> Iterator[Any]:
         SparkSession.builder.master("local[8]")
         .appName("streamgauge-tests")
         .config("spark.jars", ",".join(map(str, jar_paths("spark"))))
+        .config("spark.driver.extraJavaOptions", " ".join(spark_classes().options()))
         .config("spark.ui.enabled", "false")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")

@@ -10,6 +10,7 @@ from typing import Any
 
 from streamgauge.engines import get_engine
 from streamgauge.engines.execution import ExecutableEngine
+from streamgauge.lab.class_archives import record_missing
 from streamgauge.lab.inputs import PreparedInputs
 from streamgauge.lab.job_process import JobProcess
 from streamgauge.lab.live import LiveRun
@@ -75,6 +76,7 @@ class Laboratory:
             self.cluster = Cluster(self._kafka, self.configuration.settings, replication)
             self.cluster.check()
         else:
+            record_missing(self.folder / "recording", self.guard, self.note)
             self.note("starting Kafka")
             self.broker = EmbeddedBroker(self.folder / "broker", self.guard)
             self._stack.callback(self.broker.stop)

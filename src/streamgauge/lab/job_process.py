@@ -21,6 +21,7 @@ from streamgauge.model import EngineError, UserError
 from streamgauge.model.errors import EXIT_USER
 from streamgauge.model.job import Job
 from streamgauge.paradigms.keeping import KeptFiles
+from streamgauge.provision.class_archive import ending_grace_s
 from streamgauge.provision.guard import Guard
 from streamgauge.provision.java import find_java
 from streamgauge.provision.processes import end_process, start_child
@@ -229,7 +230,7 @@ class JobProcess:
         """End the process and its JVM; all that they wrote lies in the work folder, so nothing is waited for."""
         if self._child is None:
             return
-        end_process(self._child, EXIT_GRACE_S, self._guard)
+        end_process(self._child, ending_grace_s(EXIT_GRACE_S), self._guard)
         if self._child.stdin:
             with contextlib.suppress(OSError):
                 self._child.stdin.close()

@@ -17,6 +17,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from streamgauge.model.errors import LogError
+from streamgauge.provision.class_archive import ClassArchive, ending_grace_s
 from streamgauge.provision.guard import Guard
 from streamgauge.provision.jars import Progress, jar_paths
 from streamgauge.provision.java import find_java
@@ -116,7 +117,7 @@ class EmbeddedBroker:
     def stop(self) -> None:
         """End the broker; stopping twice is allowed. The folder stays with its owner."""
         if self._process is not None:
-            end_process(self._process, _STOP_GRACE_S, self._guard)
+            end_process(self._process, ending_grace_s(_STOP_GRACE_S), self._guard)
             self._process = None
 
     def start_again(self) -> int:
@@ -169,6 +170,7 @@ class EmbeddedBroker:
         command = [
             str(java.path),
             *self.jvm_flags,
+            *ClassArchive("broker", tuple(jars)).options(),
             f"-Dlog4j2.configurationFile={self._folder / 'log4j2.properties'}",
             "-cp",
             ":".join(map(str, jars)),
@@ -225,6 +227,11 @@ class EmbeddedBroker:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+def broker_classes() -> ClassArchive:
+    """The archive of the classes that a broker loads."""
+    return ClassArchive("broker", tuple(jar_paths("broker")))
 
 
 def _free_ports(count: int) -> list[int]:

@@ -9,13 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 
 import psutil
 
 from streamgauge.model import EngineError
+from streamgauge.places.spark_home import spark_class_path, spark_classes, spark_home
 from streamgauge.provision.guard import Guard
 from streamgauge.provision.java import find_java
 from streamgauge.provision.processes import end_process, start_child
@@ -120,10 +120,11 @@ class EmbeddedCluster:
         command = [
             str(java.path),
             *DAEMON_FLAGS,
+            *spark_classes().options(),
             *self._options(role),
             f"-Djava.io.tmpdir={folder}",
             "-cp",
-            f"{home / 'jars'}/*",
+            spark_class_path(),
             _DAEMONS[role.partition("-")[0]],
             *arguments,
         ]
@@ -200,14 +201,6 @@ def _is_executor(process: psutil.Process) -> bool:
         return _EXECUTOR in process.cmdline()
     except psutil.Error:
         return False
-
-
-def spark_home() -> Path:
-    """The folder of the installed PySpark, which holds all of Spark's jars."""
-    found = find_spec("pyspark")
-    if found is None or found.origin is None:
-        raise EngineError("PySpark is not installed", "Run `make setup`")
-    return Path(found.origin).parent
 
 
 def _scala_version(home: Path) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamgauge.engines.spark.workers import use_this_python
+from streamgauge.engines.spark.workers import on_this_machine, use_this_python
+from streamgauge.places import spark_classes
 
 if TYPE_CHECKING:
     from streamgauge.engines.execution import RunningJob
@@ -45,13 +46,15 @@ class SparkJobSession:
         folder = Path(given["folder"])
         temporary = folder / "tmp"
         temporary.mkdir(parents=True, exist_ok=True)
+        archived = spark_classes().options() if on_this_machine(given["master"]) else ()
+        java = (f"-Djava.io.tmpdir={temporary}", *archived)
         settings = {
             **BASE,
             "spark.jars": ",".join(given["jars"]),
             "spark.local.dir": str(folder / "local"),
             "spark.sql.warehouse.dir": str(folder / "tables"),
-            "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder} -Djava.io.tmpdir={temporary}",
-            "spark.executor.extraJavaOptions": f"-Djava.io.tmpdir={temporary}",
+            "spark.driver.extraJavaOptions": " ".join((f"-Dderby.system.home={folder}", *java)),
+            "spark.executor.extraJavaOptions": " ".join(java),
             **(AT_ONCE if engine.holds_slots else {}),
             **given["settings"],
         }
