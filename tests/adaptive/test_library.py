@@ -72,7 +72,7 @@ def test_a_chain_is_one_segment_until_it_is_cut() -> None:
 @pytest.mark.spark
 @pytest.mark.kafka
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("cut", [False, True])
+@pytest.mark.parametrize("cut", [pytest.param(False, marks=pytest.mark.long), True])
 def test_counts_are_exact_over_switches(
     spark: Any, cluster: Cluster, topic: Callable[..., str], tmp_path: Path, cut: bool
 ) -> None:

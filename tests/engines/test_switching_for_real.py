@@ -93,6 +93,7 @@ def test_a_burst_is_answered_in_micro_batches_and_left_again(broker: EmbeddedBro
     assert (folder / "scheduler.parquet").exists()
 
 
+@pytest.mark.long
 def test_what_real_time_cannot_run_stays_in_micro_batches(broker: EmbeddedBroker, tmp_path: Path) -> None:
     request = replace(
         REQUEST, applications=("voip-stream",), load="preloaded", events=3_000, for_s=None, settings={},

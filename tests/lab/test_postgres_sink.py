@@ -26,6 +26,7 @@ def test_what_is_promised_of_outputs_is_the_sinks_word() -> None:
     assert guarantee_of(engine, "postgresql://localhost/db").values == "exactly-once"
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.kafka
 @pytest.mark.timeout(300)
