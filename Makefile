@@ -29,9 +29,9 @@ test: setup ## lint, types, import rules and tests
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest --numprocesses 3 --dist loadgroup --no-loadscope-reorder
 
-test-long: setup ## faults and switches one at a time, about half an hour
+test-long: setup ## faults and switches one at a time, about three quarters of an hour
 	$(BIN)/pytest -m long
 
 bench: setup ## print the figures against bare scripts and Kafka's own tools

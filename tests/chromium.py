@@ -7,7 +7,13 @@ import shutil
 import pytest
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
+    # Chromium renders a toolbar in advance for every page, which nobody sees here.
+    "--disable-features=PreloadTopChromeWebUI",
+]
+LOOKS = [(1280, "light"), (390, "dark")]
+"""Width and colour scheme: each of both is seen once."""
 IN_A_BROWSER = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: install the package chromium"),

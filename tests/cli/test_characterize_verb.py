@@ -117,6 +117,7 @@ class TestForReal:
         assert "from-split" in said.out
         assert "costs most" in said.out
 
+    @pytest.mark.long
     def test_its_instances_are_run(self, document: dict[str, Any], out: Path, broker: EmbeddedBroker, say: Say) -> None:
         count = next(each["instances"] for each in document["operators"] if each["name"] == "count")
         load = ["--load", "preloaded", "--events", "3k", "--warmup", "0s", "--partitions", "3"]

@@ -90,6 +90,7 @@ def test_a_run_that_cannot_begin_takes_its_page_along(tmp_path: Path) -> None:
     assert [each for each in children() if each.pid not in before] == [] and list(runs.iterdir()) == []
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.kafka
 @pytest.mark.timeout(300)

@@ -15,7 +15,7 @@ import pytest
 from streamgauge.dashboard.guard import Control
 from streamgauge.dashboard.serving import bind, server
 from streamgauge.store import Notes, read_notes, write_notes
-from tests.chromium import IN_A_BROWSER
+from tests.chromium import IN_A_BROWSER, LOOKS
 from tests.report.compared_runs import Stored, repeats
 from tests.report.sample_run import record, store_sample, tables
 
@@ -109,8 +109,7 @@ def kept(page: Any, name: str) -> None:
         page.screenshot(path=Path(SHOTS) / f"{name}.png", full_page=True)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_every_page_is_drawn_without_complaint_or_overflow(
     served: Served, opened: Any, width: int, scheme: str
 ) -> None:

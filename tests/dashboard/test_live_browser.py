@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.chromium import IN_A_BROWSER
+from tests.chromium import IN_A_BROWSER, LOOKS
 from tests.dashboard.serving import Served
 from tests.dashboard.test_live import GrowingRun
 
@@ -59,8 +59,7 @@ COMMAND = "document.getElementById('command').textContent"
 POINTS = "document.querySelector('[data-figure=live-chart-1]').data[0].x.length"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_a_run_that_grows_moves_its_page(
     browser: Any, tmp_path: Path, page_over: Served, width: int, scheme: str, pictures: Callable[[Any, str], None]
 ) -> None:
@@ -100,8 +99,7 @@ def test_a_run_that_grows_moves_its_page(
         context.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_the_form_shows_curve_command_and_mistakes_while_one_types(
     browser: Any, page_over: Served, width: int, scheme: str, pictures: Callable[[Any, str], None]
 ) -> None:

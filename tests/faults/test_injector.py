@@ -61,6 +61,16 @@ def inject(registry: Registry, *texts: str, wait_s: float = 0.6, patience_s: flo
         return injector.close()
 
 
+def becomes(true: Callable[[], bool], within_s: float = 5.0) -> bool:
+    """Whether it is so before the time is up."""
+    deadline = time.monotonic() + within_s
+    while not true():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
 def status(pid: int) -> str:
     return str(psutil.Process(pid).status())
 
@@ -155,15 +165,14 @@ def test_what_descends_from_a_worker_in_a_group_of_its_own_is_hit_too(start: Sta
     registry.register("worker", worker.pid)
     registry.looked_up_by("executor", lambda: {1: middle.pid})
     scene = Scene(1, {"worker": 1, "executor": 1}, "here", length_s=60)
-    texts = ("suspend worker at 20ms for 200ms", "kill executor at 400ms")
+    texts = ("suspend worker at 20ms for 1s", "kill executor at 2s")
+    family = (worker.pid, middle.pid, python_worker.pid)
     planned = timeline([parse_fault(text) for text in texts], scene)
     with Injector(planned, registry) as injector:
         injector.start(time.time_ns())
-        time.sleep(0.15)
-        assert {status(each) for each in (worker.pid, middle.pid, python_worker.pid)} == {psutil.STATUS_STOPPED}
-        time.sleep(0.2)
-        assert psutil.STATUS_STOPPED not in {status(each) for each in (worker.pid, middle.pid, python_worker.pid)}
-        time.sleep(0.25)
+        assert becomes(lambda: {status(each) for each in family} == {psutil.STATUS_STOPPED})
+        assert becomes(lambda: psutil.STATUS_STOPPED not in {status(each) for each in family})
+        time.sleep(2)
         suspended, killed = injector.close()
     assert (suspended.effect, killed.effect, killed.pid) == ("stopped", "gone", middle.pid)
     assert not python_worker.is_running() or python_worker.status() == psutil.STATUS_ZOMBIE

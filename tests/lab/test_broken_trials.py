@@ -10,7 +10,7 @@ from streamgauge.lab.request import RunRequest
 from streamgauge.lab.run import conduct_run
 from tests.lab.listening import Remembering
 
-pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.long, pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(400)]
 
 ON_THIS_MACHINE = ("kill driver at 3s", "kill publisher at 12s", "suspend broker at 15s for 1s")
 """The driver is killed within the first batch of a real-time query, which has no commit then."""
@@ -20,9 +20,9 @@ IN_A_CLUSTER = ("kill executor at 4s", "kill worker at 12s for 3s")
 @pytest.mark.parametrize(
     ("engine", "place", "faults"),
     [
-        pytest.param("spark-microbatch", "cluster:3", IN_A_CLUSTER, marks=pytest.mark.long),
+        ("spark-microbatch", "cluster:3", IN_A_CLUSTER),
         ("spark-realtime", "cluster:3", IN_A_CLUSTER),
-        pytest.param("spark-adaptive", "local", ON_THIS_MACHINE, marks=pytest.mark.long),
+        ("spark-adaptive", "local", ON_THIS_MACHINE),
     ],
 )
 def test_nothing_is_lost(tmp_path: Path, engine: str, place: str, faults: tuple[str, ...]) -> None:

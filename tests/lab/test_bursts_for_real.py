@@ -13,7 +13,7 @@ from streamgauge.lab.run import conduct_plan
 from streamgauge.log.broker import EmbeddedBroker
 from tests.lab.listening import Remembering
 
-pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.long, pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(300)]
 
 REQUEST = RunRequest(applications=("grep",), engines=("spark-microbatch",), warmup_s=0, timeout_s=120)
 UNEVEN = replace(REQUEST, applications=("spike-detection",), load="preloaded", events=8_000, partitions=4)

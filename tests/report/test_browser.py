@@ -11,7 +11,7 @@ from streamgauge.lab.suite import QUICK
 from streamgauge.lab.suite_file import FOLDER, read_suite
 from streamgauge.report import write_report
 from streamgauge.store import StoredRun
-from tests.chromium import IN_A_BROWSER
+from tests.chromium import IN_A_BROWSER, LOOKS
 from tests.report.sample_run import record, store_sample, tables
 from tests.report.suite_run import store_suite
 
@@ -24,8 +24,7 @@ def page_path(stored_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return write_report(StoredRun.open(stored_folder), tmp_path_factory.mktemp("page") / "report.html")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_the_page_is_drawn_without_error_or_overflow(browser: Any, page_path: Path, width: int, scheme: str) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
     try:

@@ -25,7 +25,7 @@ QUICK = {"batch-duration": "2s", "epoch": "500ms", "standby": "off"}
 OWN = Path(__file__).parents[2] / "applications"
 EXTRA = tuple(str(OWN / f"{name}.py") for name in ("two_branches", "two_queries", "own_pipeline"))
 APPLICATIONS = (*sorted(all_applications()), *EXTRA)
-SOME = {"spark-adaptive": ("ad-analytics", "grep", "traffic-flow", "voip-stream", "wordcount", EXTRA[0])}
+SOME = {"spark-adaptive": ("ad-analytics", "grep", "voip-stream", "wordcount")}
 """An engine that is made of two others runs some applications here and the rest in `make test-long`."""
 PAIRS = [(engine, name) for engine in sorted(all_engines()) for name in SOME.get(engine, APPLICATIONS)]
 
