@@ -29,7 +29,7 @@ test: setup ## lint, types, import rules and tests
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest --numprocesses 3 --dist loadgroup --no-loadscope-reorder
+	$(BIN)/pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 test-long: setup ## faults and switches one at a time, about three quarters of an hour
 	$(BIN)/pytest -m long

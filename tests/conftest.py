@@ -26,13 +26,10 @@ from tests.redis_server import running_redis
 CONTRACT = "test_every_application.py"
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The contract first, then the files that need a Spark session, all in one process: a second would warm its own."""
+    """The contract first, then files that need a Spark session: processes that share the tests take one each."""
     with_spark = {item.path for item in items if "spark" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: 0 if item.path.name == CONTRACT else 1 if item.path in with_spark else 2)
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group("spark" if item.path in with_spark else item.path.as_posix()))
 
 
 @pytest.fixture(scope="session", autouse=True)
