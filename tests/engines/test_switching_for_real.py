@@ -17,7 +17,7 @@ from streamgauge.lab.run import conduct_run
 from streamgauge.log.broker import EmbeddedBroker
 from tests.lab.listening import Remembering
 
-pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.long, pytest.mark.spark, pytest.mark.kafka, pytest.mark.timeout(600)]
 
 REQUEST = RunRequest(
     applications=("wordcount",),
@@ -45,7 +45,6 @@ def exact(record: dict[str, Any]) -> None:
     assert [verdict[name] for name in ("lost", "wrong", "unexpected", "out_of_order")] == [0, 0, 0, 0]
 
 
-@pytest.mark.long
 def test_switching_there_and_back_loses_nothing(broker: EmbeddedBroker, tmp_path: Path) -> None:
     record, _ = conducted(replace(REQUEST, kafka=broker.bootstrap, out=tmp_path))
     exact(record)
@@ -63,7 +62,6 @@ def test_chained_segments_stay_exact_while_both_are_switched(broker: EmbeddedBro
     assert {each["segment"] for each in record["scheduler"]["carried_out"]} == {"split", "count"}
 
 
-@pytest.mark.long
 def test_a_stage_with_a_watermark_of_its_own_behind_a_cut_is_not_given_another(
     broker: EmbeddedBroker, tmp_path: Path
 ) -> None:
@@ -74,7 +72,6 @@ def test_a_stage_with_a_watermark_of_its_own_behind_a_cut_is_not_given_another(
     assert record["scheduler"]["switches"] >= 4
 
 
-@pytest.mark.long
 def test_a_burst_is_answered_in_micro_batches_and_left_again(broker: EmbeddedBroker, tmp_path: Path) -> None:
     request = replace(
         REQUEST,
@@ -93,7 +90,6 @@ def test_a_burst_is_answered_in_micro_batches_and_left_again(broker: EmbeddedBro
     assert (folder / "scheduler.parquet").exists()
 
 
-@pytest.mark.long
 def test_what_real_time_cannot_run_stays_in_micro_batches(broker: EmbeddedBroker, tmp_path: Path) -> None:
     request = replace(
         REQUEST, applications=("voip-stream",), load="preloaded", events=3_000, for_s=None, settings={},

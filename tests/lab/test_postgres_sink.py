@@ -42,8 +42,8 @@ def test_results_go_to_postgresql_and_the_verdict_comes_from_there(
 @pytest.mark.kafka
 @pytest.mark.timeout(400)
 def test_after_a_killed_driver_no_output_is_there_twice(postgres_url: str, tmp_path: Path) -> None:
-    request = replace(REQUEST, applications=("wordcount",), load="constant:200/s", events=None, for_s=25, warmup_s=5)
-    record = conducted(replace(request, faults=("kill driver at 8s",), sink=postgres_url, out=tmp_path))
+    request = replace(REQUEST, applications=("wordcount",), load="constant:200/s", events=None, for_s=18, warmup_s=3)
+    record = conducted(replace(request, faults=("kill driver at 5s",), sink=postgres_url, out=tmp_path))
     verdict = record["verdict"]
     assert (verdict["duplicated"], verdict["lost"], verdict["duplicates_allowed"]) == (0, 0, False)
     assert verdict["correct"] and record["recovery"]["class"] == "precise"
