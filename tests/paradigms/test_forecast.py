@@ -95,3 +95,8 @@ def test_only_an_upper_limit_on_a_latency_is_an_objective(text: str) -> None:
 def test_impossible_settings_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(UserError):
         SchedulerSettings(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_speed_seen_on_a_starved_machine_does_not_make_batches_that_never_catch_up() -> None:
+    starved = SegmentFigures(1, 2, 1.5, 0.5, 0.0)
+    assert forecast.batch_bound(starved, 100, 1.0) == forecast.LEAST_RECORDS

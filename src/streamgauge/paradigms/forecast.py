@@ -20,6 +20,8 @@ OVERHEAD_SHARE = 0.25
 """A micro-batch that catches up may spend so much of its time on what does not depend on its records."""
 REST_SHARE = 1.5
 """A queue up to so many times the bound is taken in one batch."""
+LEAST_RECORDS = 1_000
+"""A bound below it saves no time that counts, and one from a speed seen on a starved machine would never catch up."""
 LONGEST_BATCHES = 3.0
 """To keep up with a rate it may take at most so many times the wanted duration."""
 
@@ -66,7 +68,7 @@ def batch_bound(figures: SegmentFigures, arrival_per_s: float, catch_up_s: float
     needed_per_s = CATCH_UP_MARGIN * arrival_per_s
     left = 1 - needed_per_s / figures.operation_per_s
     needed = needed_per_s * figures.fixed_s / left if left > 0.01 else most
-    return max(1, round(max(wanted, min(most, needed))))
+    return max(LEAST_RECORDS, round(max(wanted, min(most, needed))))
 
 
 def capacity_per_s(figures: SegmentFigures, bound: float) -> float:
