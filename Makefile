@@ -16,9 +16,9 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help setup demo test test-long bench docs lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(FETCHED) ## make the virtual environment and fetch the pinned jars
+setup: $(FETCHED) ## make the virtual environment, fetch the pinned jars, record the classes they load
 
 # Exit code 4 is a machine too busy to rank a trial: the table says so, and the report is there.
 demo: setup ## compare two applications on two engines through a real Kafka and write a report
@@ -31,7 +31,7 @@ test: setup ## lint, types, import rules and tests
 	$(BIN)/lint-imports
 	$(BIN)/pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
-test-long: setup ## faults and switches one at a time, about three quarters of an hour
+test-long: setup ## faults and switches one at a time, some minutes each
 	$(BIN)/pytest -m long
 
 bench: setup ## print the figures against bare scripts and Kafka's own tools
@@ -67,5 +67,5 @@ $(INSTALLED): requirements.lock pyproject.toml
 
 $(FETCHED): $(INSTALLED) $(JAR_LOCK)
 	$(BIN)/python -m streamgauge.provision fetch
-	$(BIN)/python -m streamgauge.lab.class_archives
+	$(BIN)/python -m streamgauge.lab.class_recording
 	@touch $@

@@ -22,6 +22,7 @@ from streamgauge.faults.injector import Injector
 from streamgauge.faults.registry import Registry
 from streamgauge.faults.timeline import Scene, timeline
 from streamgauge.model.fault import InjectedFault
+from tests.waiting import becomes
 
 Start = Callable[..., subprocess.Popen[bytes]]
 SCENE = Scene(1, {"driver": 1, "broker": 1, "worker": 3, "publisher": 1}, "here", length_s=60)
@@ -59,16 +60,6 @@ def inject(registry: Registry, *texts: str, wait_s: float = 0.6, patience_s: flo
         injector.start(time.time_ns())
         time.sleep(wait_s)
         return injector.close()
-
-
-def becomes(true: Callable[[], bool], within_s: float = 5.0) -> bool:
-    """Whether it is so before the time is up."""
-    deadline = time.monotonic() + within_s
-    while not true():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def status(pid: int) -> str:

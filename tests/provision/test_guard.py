@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -15,6 +14,7 @@ import pytest
 from streamgauge.provision import guardian
 from streamgauge.provision.guard import Guard
 from streamgauge.provision.processes import end_process, start_child
+from tests.waiting import becomes
 
 PARENT = """
 import subprocess, sys, time
@@ -36,15 +36,6 @@ if sys.argv[3] == "close":
 else:
     time.sleep(60)
 """
-
-
-def _until(condition: Callable[[], bool], limit_s: float = 15) -> bool:
-    deadline = time.monotonic() + limit_s
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def _gone(pid: int) -> bool:
@@ -77,12 +68,12 @@ def test_kill_9_of_the_command_ends_its_processes_and_removes_its_folder(tmp_pat
     parent, [watcher, watched, released] = _start_parent(folder, child)
     try:
         below = [p.pid for p in psutil.Process(watched).children(recursive=True)]
-        assert _until(lambda: _ignores(watcher, signal.SIGINT))
+        assert becomes(lambda: _ignores(watcher, signal.SIGINT))
         os.kill(watcher, signal.SIGINT)
         parent.kill()
         parent.wait()
-        assert _until(lambda: _gone(watched) and all(map(_gone, below)) and not folder.exists())
-        assert _until(lambda: _gone(watcher))
+        assert becomes(lambda: _gone(watched) and all(map(_gone, below)) and not folder.exists())
+        assert becomes(lambda: _gone(watcher))
         assert not _gone(released)
     finally:
         parent.kill()
@@ -97,7 +88,7 @@ def test_a_command_that_dies_before_the_guardian_is_awake_is_seen_too(tmp_path: 
     )
     _, watched, released = (int(word) for word in said.stdout.split())
     try:
-        assert _until(lambda: _gone(watched) and not (tmp_path / "run").exists())
+        assert becomes(lambda: _gone(watched) and not (tmp_path / "run").exists())
     finally:
         end_process(watched, 0)
         end_process(released, 0)
@@ -122,12 +113,12 @@ def test_a_fork_that_holds_the_pipe_does_not_blind_the_guardian(tmp_path: Path) 
     )
     assert parent.stdout is not None
     _, watched, released = (int(word) for word in parent.stdout.readline().split())
-    assert _until(lambda: len(psutil.Process(parent.pid).children()) == 4)
+    assert becomes(lambda: len(psutil.Process(parent.pid).children()) == 4)
     fork = [p for p in psutil.Process(parent.pid).children() if "-c" in p.cmdline() and PARENT[:20] in str(p.cmdline())]
     try:
         parent.kill()
         parent.wait()
-        assert _until(lambda: _gone(watched))
+        assert becomes(lambda: _gone(watched))
     finally:
         for pid in (watched, released, *(p.pid for p in fork)):
             end_process(pid, 0)
@@ -135,7 +126,7 @@ def test_a_fork_that_holds_the_pipe_does_not_blind_the_guardian(tmp_path: Path) 
 
 def test_end_process_ends_the_whole_family_and_tells_the_guard(guard: Guard) -> None:
     child = start_child(["sh", "-c", "trap '' TERM; sleep 60 & sleep 60; sleep 60"], guard)
-    assert _until(lambda: len(psutil.Process(child.pid).children()) == 2)
+    assert becomes(lambda: len(psutil.Process(child.pid).children()) == 2)
     family = [child.pid, *(p.pid for p in psutil.Process(child.pid).children())]
     end_process(child, 0.2, guard)
     assert all(map(_gone, family))

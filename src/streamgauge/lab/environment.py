@@ -10,7 +10,7 @@ from typing import Any
 
 from streamgauge.engines import get_engine
 from streamgauge.engines.execution import ExecutableEngine
-from streamgauge.lab.class_archives import record_missing
+from streamgauge.lab.class_recording import record_missing
 from streamgauge.lab.inputs import PreparedInputs
 from streamgauge.lab.job_process import JobProcess
 from streamgauge.lab.live import LiveRun

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import time
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -170,7 +171,7 @@ class EmbeddedBroker:
         command = [
             str(java.path),
             *self.jvm_flags,
-            *ClassArchive("broker", tuple(jars)).options(),
+            *broker_classes(jars).options(),
             f"-Dlog4j2.configurationFile={self._folder / 'log4j2.properties'}",
             "-cp",
             ":".join(map(str, jars)),
@@ -229,9 +230,9 @@ class EmbeddedBroker:
         self.stop()
 
 
-def broker_classes() -> ClassArchive:
-    """The archive of the classes that a broker loads."""
-    return ClassArchive("broker", tuple(jar_paths("broker")))
+def broker_classes(jars: Sequence[Path]) -> ClassArchive:
+    """The archive of the classes that a broker loads from its jars."""
+    return ClassArchive("broker", tuple(jars))
 
 
 def _free_ports(count: int) -> list[int]:

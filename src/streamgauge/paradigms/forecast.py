@@ -21,7 +21,7 @@ OVERHEAD_SHARE = 0.25
 REST_SHARE = 1.5
 """A queue up to so many times the bound is taken in one batch."""
 LEAST_RECORDS = 1_000
-"""A bound below it saves no time that counts, and one from a speed seen on a starved machine would never catch up."""
+"""A speed that was seen cold or starved must not make batches that never catch up; below 1,000/s they are longer."""
 LONGEST_BATCHES = 3.0
 """To keep up with a rate it may take at most so many times the wanted duration."""
 

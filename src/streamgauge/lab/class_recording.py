@@ -1,4 +1,4 @@
-"""Records, once, the classes that Kafka and Spark load: every later start takes about half the time."""
+"""Records, once, the classes that Kafka and Spark load, so that later runs start sooner."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from streamgauge.log.broker import broker_classes
+from streamgauge.model.errors import StreamgaugeError
 from streamgauge.places import spark_classes
 from streamgauge.provision.class_archive import RECORD_VARIABLE, archive_folder
 from streamgauge.provision.guard import Guard
+from streamgauge.provision.jars import jar_paths
 from streamgauge.provision.processes import end_process, start_child
 from streamgauge.provision.work import WorkFolder
 
@@ -25,21 +27,30 @@ def record_missing(folder: Path, guard: Guard, note: Callable[[str], None]) -> N
 
     One that could not be recorded is left empty, and is not tried again.
     """
-    missing = [archive for archive in (broker_classes(), spark_classes()) if not archive.tried]
+    missing = [archive for archive in (broker_classes(jar_paths("broker")), spark_classes()) if not archive.tried]
     if not missing or RECORD_VARIABLE in os.environ or not _writable(archive_folder()):
         return
-    note("recording the classes of Kafka and Spark, once: every later start takes half the time")
+    note("recording the classes of Kafka and Spark, once, in about a minute: later runs start sooner")
     folder.mkdir(parents=True)
     _conduct_recorded(folder, guard)
-    archive_folder().mkdir(parents=True, exist_ok=True)
-    for archive in missing:
-        recorded = folder / archive.file.name
-        recorded.touch()
-        # Under another name first: no start may see half of it.
-        beside = archive.file.with_suffix(f".{os.getpid()}")
+    try:
+        for archive in missing:
+            _keep(folder / archive.file.name, archive.file)
+    except OSError as error:
+        note(f"the classes were not kept, and runs start as before: {error.strerror}")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _keep(recorded: Path, file: Path) -> None:
+    """Under another name first: no start may see half of it."""
+    recorded.touch()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    beside = file.with_suffix(f".{os.getpid()}")
+    try:
         shutil.copyfile(recorded, beside)
-        beside.replace(archive.file)
-    shutil.rmtree(folder)
+        beside.replace(file)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _conduct_recorded(folder: Path, guard: Guard) -> None:
@@ -58,6 +69,10 @@ def _writable(folder: Path) -> bool:
 
 
 if __name__ == "__main__":
-    with WorkFolder.create("recording") as work, Guard() as started:
-        started.folder(work.path)
-        record_missing(work.path / "trial", started, print)
+    try:
+        with WorkFolder.create("recording") as work, Guard() as started:
+            started.folder(work.path)
+            record_missing(work.path / "trial", started, print)
+    except StreamgaugeError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
