@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from streamgauge.dashboard.guard import TOKEN_HEADER, Control
 from streamgauge.dashboard.server import application
 from streamgauge.store import RunStore
 from streamgauge.store.live import LiveWriter
+from tests.waiting import until
 
 HOME = "http://127.0.0.1"
 GOOD = {"applications": ["wordcount"], "load": "constant:500/s", "for": "15s"}
@@ -63,16 +63,6 @@ def commands(tmp_path: Path) -> Iterator[Commands]:
     found = Commands(RunStore(tmp_path), program(tmp_path), polite_s=3.0)
     yield found
     found.close()
-
-
-def until(condition: Callable[[], Any], limit_s: float = 15.0) -> Any:
-    deadline = time.monotonic() + limit_s
-    while time.monotonic() < deadline:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.02)
-    raise AssertionError("it did not come to pass")
 
 
 def test_a_command_is_started_in_a_session_of_its_own_and_its_run_is_found(commands: Commands) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -64,10 +65,10 @@ def test_partitions_of_several_inputs_are_numbered_on(tmp_path: Path) -> None:
     assert seen.ends == {0: 10, 1: 20, 2: 5}
     assert seen.outputs == 33
     assert [(each.partition, each.offset, each.latency_s) for each in seen.tail] == [(0, 9, 0.008)]
-    assert 0 <= seen.since_boundary_s < 1 and 9 < seen.to_boundary_s <= 10
+    assert seen.since_boundary_s >= 0 and seen.since_boundary_s + seen.to_boundary_s == pytest.approx(10)
 
 
-def test_a_micro_batch_tells_its_time_and_what_it_consumed(tmp_path: Path) -> None:
+def test_a_micro_batch_tells_its_time_and_what_it_consumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log: Any = FakeLog(a={0: 100}, out={0: 0})
     one = live(tmp_path, "count", (ReadTopic("a"),), "out")
     one.paradigm = Paradigm.OPERATION_STREAM
@@ -86,12 +87,15 @@ def test_a_micro_batch_tells_its_time_and_what_it_consumed(tmp_path: Path) -> No
     folder = tmp_path / "count" / "offsets"
     (folder / "0").write_text((folder / "0").read_text().replace('"in"', '"a"'))
     (folder / "1").write_text((folder / "1").read_text().replace('"in"', '"a"'))
+    os.utime(folder / "1", (1000.0, 1000.0))
     observer = Observer(log, [one], 10.0)
-    seen = observer.observe().segments["count"]
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time", lambda: 1000.2)
+        seen = observer.observe().segments["count"]
     assert seen.consumed == {0: 70}
     assert [(b.records, b.duration_s, b.schedule_s) for b in seen.batches] == [(70, 0.5, pytest.approx(0.2))]
     assert seen.in_batch == 25
-    assert 0.3 < seen.to_boundary_s <= 0.5
+    assert seen.to_boundary_s == pytest.approx(0.3)
     assert observer.taken_progress()[0]["flowing"] is False
     assert observer.taken_progress() == []
     assert observer.observe().segments["count"].batches == ()

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,7 +26,8 @@ from streamgauge.model.fault import InjectedFault
 from streamgauge.model.job import Job
 from streamgauge.places import EmbeddedCluster
 from tests.load.test_resuming import SPEC
-from tests.places.a_cluster import embedded, until
+from tests.places.a_cluster import embedded
+from tests.waiting import until
 
 REQUEST = RunRequest(applications=("grep",), for_s=5, warmup_s=1)
 
@@ -147,19 +148,24 @@ def drill(children: Children, *faults: str) -> tuple[FaultDrill, Publishers]:
     return found, publishers
 
 
-def conducted(found: FaultDrill, publishers: Publishers, seconds: float) -> tuple[InjectedFault, ...]:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+def conducted(found: FaultDrill, publishers: Publishers, over: Callable[[], bool]) -> tuple[InjectedFault, ...]:
+    """Look after the trial as a conductor does until it is `over`, and a few times more."""
+
+    def looked() -> bool:
         assert found.publishing(publishers), "events are still to come"
         found.begin(publishers)
-        time.sleep(0.02)
+        return over()
+
+    until(looked)
+    for _ in range(5):
+        assert looked()
     return found.close().injected
 
 
 def test_a_publisher_that_is_killed_is_followed_by_one_that_goes_on(children: Children) -> None:
     found, publishers = drill(children, "kill publisher at 100ms")
     first = publishers.only
-    (fault,) = conducted(found, publishers, 0.5)
+    (fault,) = conducted(found, publishers, lambda: len(publishers.specs) == 2)
     assert fault.done and fault.pid == first.pid
     _, spec = publishers.specs
     assert spec.resumes and spec.start_at_epoch_ns == first.start_at_epoch_ns
@@ -170,8 +176,8 @@ def test_a_publisher_that_is_killed_is_followed_by_one_that_goes_on(children: Ch
 
 def test_a_publisher_that_is_killed_for_a_time_stays_away_for_it(children: Children) -> None:
     found, publishers = drill(children, "kill publisher at 50ms for 300ms")
-    (fault,) = conducted(found, publishers, 0.7)
-    assert fault.done and len(publishers.specs) == 2
+    (fault,) = conducted(found, publishers, lambda: len(publishers.specs) == 2)
+    assert fault.done
     assert fault.until_ms is not None and fault.at_ms is not None and fault.until_ms - fault.at_ms >= 300
 
 
@@ -183,7 +189,7 @@ def test_a_broker_that_is_restarted_is_away_until_it_is_back_and_then_watched(ch
     assert not found.broker_away
     found.begin(publishers)
     assert found.broker_away and not found.broker_hit
-    (fault,) = conducted(found, publishers, 0.5)
+    (fault,) = conducted(found, publishers, lambda: bool(found.sampler.added))  # type: ignore[attr-defined]
     assert fault.done and fault.pid == pid != first.pid
     assert not found.broker_away and not found.broker_hit
     assert found.sampler.added == [("broker", first.pid)]  # type: ignore[attr-defined]
@@ -207,10 +213,8 @@ def test_what_is_suspended_goes_on_when_the_drill_is_closed(children: Children) 
     found, publishers = drill(children, "suspend broker at 50ms for 4s")
     broker = found.lab.broker
     assert broker is not None
-    deadline = time.monotonic() + 2
     found.begin(publishers)
-    while not found.broker_hit and time.monotonic() < deadline:
-        time.sleep(0.02)
+    until(lambda: found.broker_hit)
     assert psutil.Process(broker.pid).status() == psutil.STATUS_STOPPED
     assert found.longest_away_s == pytest.approx(4)
     endured = found.close()

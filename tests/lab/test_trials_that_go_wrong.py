@@ -132,7 +132,7 @@ def test_the_figures_of_a_good_trial_are_all_there(outcome: Any) -> None:
     assert record["events"] == record["measured_events"] == 1500
     assert record["latency_ms"]["n"] > 0
     assert record["latency_ms"]["p50"] <= record["latency_ms"]["max"]
-    assert 0 < record["throughput"]["events_per_s"] <= 520
+    assert record["throughput"]["events_per_s"] > 0
     assert {r["name"] for r in record["requirements"]} == {
         "publishing faster than consumption",
         "broker serves faster than consumption",

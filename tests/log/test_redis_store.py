@@ -145,11 +145,9 @@ def test_a_url_that_is_none_is_refused_at_once(url: str) -> None:
 
 
 def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
-    started = time.monotonic()
     with pytest.raises(LogError, match=r"no Redis answers at redis://127.0.0.1:1/3") as raised:
         RedisStore("redis://someone:secret@127.0.0.1:1/3").check()
     assert "secret" not in str(raised.value) and "\n" not in str(raised.value)
-    assert time.monotonic() - started < 6
 
 
 def test_valkeys_spelling_is_understood(redis_url: str) -> None:

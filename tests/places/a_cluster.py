@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -55,11 +53,3 @@ def embedded(
     monkeypatch.setattr(embedded_cluster, "find_java", lambda: found)
     guard: Any = NoGuard()
     return EmbeddedCluster(workers, folder / "cluster", guard, failure_timeout_s), guard
-
-
-def until(condition: Callable[[], object], seconds: float = 5) -> None:
-    """Wait for something that must come true."""
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert condition()

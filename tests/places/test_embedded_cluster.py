@@ -12,7 +12,8 @@ import pytest
 from streamgauge.model import EngineError
 from streamgauge.places import EmbeddedCluster, failure_settings, parse_place
 from streamgauge.provision.guard import Guard
-from tests.places.a_cluster import embedded, until
+from tests.places.a_cluster import embedded
+from tests.waiting import until
 
 
 def test_a_worker_that_is_killed_with_its_executor_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,5 +97,5 @@ def test_a_real_cluster_is_broken_and_mended(tmp_path: Path) -> None:
         until(lambda: "master" not in cluster.pids())
         cluster.start_master()
         assert cluster.master == address and set(cluster.pids()) == set(first)
-        until(lambda: "I have been elected leader! New state: RECOVERING" in cluster.log_text("master"), 20)
+        until(lambda: "I have been elected leader! New state: RECOVERING" in cluster.log_text("master"))
     assert not any(map(psutil.pid_exists, first.values()))

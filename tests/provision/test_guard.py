@@ -14,7 +14,7 @@ import pytest
 from streamgauge.provision import guardian
 from streamgauge.provision.guard import Guard
 from streamgauge.provision.processes import end_process, start_child
-from tests.waiting import becomes
+from tests.waiting import until
 
 PARENT = """
 import subprocess, sys, time
@@ -68,12 +68,12 @@ def test_kill_9_of_the_command_ends_its_processes_and_removes_its_folder(tmp_pat
     parent, [watcher, watched, released] = _start_parent(folder, child)
     try:
         below = [p.pid for p in psutil.Process(watched).children(recursive=True)]
-        assert becomes(lambda: _ignores(watcher, signal.SIGINT))
+        until(lambda: _ignores(watcher, signal.SIGINT))
         os.kill(watcher, signal.SIGINT)
         parent.kill()
         parent.wait()
-        assert becomes(lambda: _gone(watched) and all(map(_gone, below)) and not folder.exists())
-        assert becomes(lambda: _gone(watcher))
+        until(lambda: _gone(watched) and all(map(_gone, below)) and not folder.exists())
+        until(lambda: _gone(watcher))
         assert not _gone(released)
     finally:
         parent.kill()
@@ -88,7 +88,7 @@ def test_a_command_that_dies_before_the_guardian_is_awake_is_seen_too(tmp_path: 
     )
     _, watched, released = (int(word) for word in said.stdout.split())
     try:
-        assert becomes(lambda: _gone(watched) and not (tmp_path / "run").exists())
+        until(lambda: _gone(watched) and not (tmp_path / "run").exists())
     finally:
         end_process(watched, 0)
         end_process(released, 0)
@@ -113,12 +113,12 @@ def test_a_fork_that_holds_the_pipe_does_not_blind_the_guardian(tmp_path: Path) 
     )
     assert parent.stdout is not None
     _, watched, released = (int(word) for word in parent.stdout.readline().split())
-    assert becomes(lambda: len(psutil.Process(parent.pid).children()) == 4)
+    until(lambda: len(psutil.Process(parent.pid).children()) == 4)
     fork = [p for p in psutil.Process(parent.pid).children() if "-c" in p.cmdline() and PARENT[:20] in str(p.cmdline())]
     try:
         parent.kill()
         parent.wait()
-        assert becomes(lambda: _gone(watched))
+        until(lambda: _gone(watched))
     finally:
         for pid in (watched, released, *(p.pid for p in fork)):
             end_process(pid, 0)
@@ -126,7 +126,7 @@ def test_a_fork_that_holds_the_pipe_does_not_blind_the_guardian(tmp_path: Path) 
 
 def test_end_process_ends_the_whole_family_and_tells_the_guard(guard: Guard) -> None:
     child = start_child(["sh", "-c", "trap '' TERM; sleep 60 & sleep 60; sleep 60"], guard)
-    assert becomes(lambda: len(psutil.Process(child.pid).children()) == 2)
+    until(lambda: len(psutil.Process(child.pid).children()) == 2)
     family = [child.pid, *(p.pid for p in psutil.Process(child.pid).children())]
     end_process(child, 0.2, guard)
     assert all(map(_gone, family))

@@ -13,16 +13,7 @@ import pytest
 from streamgauge.watch.cadence import Cadence
 from streamgauge.watch.network import NetworkMeter
 from streamgauge.watch.sampler import SCHEMA, Sampler
-
-PATIENCE_S = 30.0
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for something that must come; fail when it does not."""
-    deadline_s = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline_s, "waited in vain"
-        time.sleep(0.01)
+from tests.waiting import until
 
 
 def network_is_measured() -> bool:
