@@ -15,7 +15,7 @@ import pytest
 from streamgauge.dashboard.guard import Control
 from streamgauge.dashboard.serving import bind, server
 from streamgauge.store import Notes, read_notes, write_notes
-from tests.chromium import IN_A_BROWSER, LOOKS
+from tests.chromium import IN_A_BROWSER, LOOKS, TOUCHING
 from tests.report.compared_runs import Stored, repeats
 from tests.report.sample_run import record, store_sample, tables
 
@@ -125,14 +125,14 @@ def test_every_page_is_drawn_without_complaint_or_overflow(
     page.wait_for_selector("#quantiles tbody tr")
     page.wait_for_selector("body[data-drawn]")
     assert page.locator("#overlay svg.main-svg .scatterlayer .trace").count() >= 4
-    assert fits(page, width)
+    assert fits(page, width) and page.evaluate(TOUCHING) == []
     kept(page, f"run-{scheme}-{width}")
 
     page.goto(f"{served.address}compare?with={base}&with={slow}")
     page.wait_for_selector("body[data-drawn]")
     assert "slower in p50" in page.locator(".answer").first.inner_text()
     assert page.locator("[data-figure] svg.main-svg .trace").count() > 4
-    assert fits(page, width)
+    assert fits(page, width) and page.evaluate(TOUCHING) == []
     kept(page, f"compare-{scheme}-{width}")
 
 

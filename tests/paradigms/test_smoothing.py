@@ -107,6 +107,17 @@ def test_batches_of_one_size_use_what_spark_says_of_its_schedule() -> None:
     assert found.schedule_s == pytest.approx(0.3)
 
 
+@pytest.mark.parametrize("schedule_s", [0.2, None])
+def test_batches_of_one_size_refute_a_speed_that_was_known_too_low(schedule_s: float | None) -> None:
+    starved = SegmentFigures(10, 20, 0.2, 0.0, 0.008)
+    times = BatchTimes(starved)
+    for _ in range(10):
+        times.look(BatchSeen(1000, 0.21, schedule_s))
+    found = times.fitted(starved)
+    assert found.operation_per_s >= 1000 / 0.21
+    assert 0 <= found.fixed_s + 1000 / found.operation_per_s <= 0.22
+
+
 def test_too_few_or_empty_batches_change_nothing() -> None:
     times = BatchTimes(KNOWN)
     for _ in range(9):

@@ -11,7 +11,7 @@ from streamgauge.lab.suite import QUICK
 from streamgauge.lab.suite_file import FOLDER, read_suite
 from streamgauge.report import write_report
 from streamgauge.store import StoredRun
-from tests.chromium import IN_A_BROWSER, LOOKS
+from tests.chromium import IN_A_BROWSER, LOOKS, TOUCHING
 from tests.report.sample_run import record, store_sample, tables
 from tests.report.suite_run import store_suite
 
@@ -59,6 +59,7 @@ def test_the_page_of_a_suite_is_drawn_and_its_trials_when_opened(
         page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
         page.wait_for_function("document.querySelectorAll('[data-figure]:not([data-drawn])').length === 0")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(TOUCHING) == []
         assert complaints == []
     finally:
         context.close()

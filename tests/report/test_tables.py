@@ -56,8 +56,8 @@ def test_the_two_requirements_are_printed_over_all_trials() -> None:
 
     found = [line.plain for line in tables.requirements([checked(True, True), checked(False, None)])]
     assert found == [
-        "✗ publishing faster than consumption: in 1 of 2 trials",
-        "✓ broker serves faster than consumption: in 1 of 1 trial",
+        "✗ publishing faster than consumption: met in 1 of 2 trials",
+        "✓ broker serves faster than consumption: met in 1 of 1 trial",
     ]
     assert tables.requirements([{"requirements": []}]) == []
 

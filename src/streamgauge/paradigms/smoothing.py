@@ -180,7 +180,9 @@ class BatchTimes:
             fixed_s = schedule_s + self._known.operation_transfer_s
             if mean_y > 1.1 * fixed_s:
                 return fixed_s, mean_x / (mean_y - fixed_s)
-        return max(0.0, mean_y - mean_x / self._known.operation_per_s), self._known.operation_per_s
+        # A speed that was known too low, from a starved machine, is refuted by batches that were faster.
+        per_s = max(self._known.operation_per_s, mean_x / mean_y)
+        return max(0.0, mean_y - mean_x / per_s), per_s
 
 
 class MedianTime:

@@ -164,7 +164,7 @@ def requirements(records: Sequence[Record]) -> list[Text]:
         told = [each["met"] for each in checked if each["name"] == name and each["met"] is not None]
         if told:
             held = all(told)
-            words = f"{name}: in {sum(told)} of {len(told)} trial{'' if len(told) == 1 else 's'}"
+            words = f"{name}: met in {sum(told)} of {len(told)} trial{'' if len(told) == 1 else 's'}"
             found.append(Text.assemble((f"{mark(held)} ", "green" if held else "red"), words))
     return found
 
