@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,8 +15,11 @@ FLAGS = [
     # Chromium renders a toolbar in advance for every page, which nobody sees here.
     "--disable-features=PreloadTopChromeWebUI",
 ]
-LOOKS = [(1280, "light"), (390, "dark")]
-"""Width and colour scheme: each of both is seen once."""
+_WANTED = os.environ.get("STREAMGAUGE_SCREENSHOTS")
+PICTURES = Path(_WANTED) if _WANTED else Path(__file__).parents[1] / "screenshots"
+"""Where pictures of the pages are kept to be looked at."""
+LOOKS = [(1280, "light"), (390, "dark"), *([(1280, "dark"), (390, "light")] if _WANTED else [])]
+"""Width and colour scheme: each of both is seen once, and all four by who names a folder for the pictures."""
 TOUCHING = """() => [...document.querySelectorAll("[data-figure]")].flatMap((holder) => {
   const boxes = [...holder.querySelectorAll(".xtick text")]
     .filter((each) => each.textContent.trim() && each.getBoundingClientRect().width)
@@ -28,3 +34,9 @@ IN_A_BROWSER = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: install the package chromium"),
 ]
 """Marks of a module whose tests drive it."""
+
+
+def keep(page: Any, name: str) -> None:
+    """Keep a picture of the whole page."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=PICTURES / f"{name}.png", full_page=True)

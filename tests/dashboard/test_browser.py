@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import threading
 from collections.abc import Iterator
@@ -15,13 +14,11 @@ import pytest
 from streamgauge.dashboard.guard import Control
 from streamgauge.dashboard.serving import bind, server
 from streamgauge.store import Notes, read_notes, write_notes
-from tests.chromium import IN_A_BROWSER, LOOKS, TOUCHING
+from tests.chromium import IN_A_BROWSER, LOOKS, TOUCHING, keep
 from tests.report.compared_runs import Stored, repeats
 from tests.report.sample_run import record, store_sample, tables
 
 pytestmark = IN_A_BROWSER
-SHOTS = os.environ.get("STREAMGAUGE_SCREENSHOTS")
-"""Where pictures of the pages are kept to be looked at; without it none are taken."""
 MARKUP = "<img src=x onerror=alert(1)>"
 
 
@@ -102,13 +99,6 @@ def fits(page: Any, width: int) -> bool:
     return int(page.evaluate("document.documentElement.scrollWidth")) <= width
 
 
-def kept(page: Any, name: str) -> None:
-    """Keep a picture of the page, where that is wanted."""
-    if SHOTS:
-        Path(SHOTS).mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=Path(SHOTS) / f"{name}.png", full_page=True)
-
-
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_every_page_is_drawn_without_complaint_or_overflow(
     served: Served, opened: Any, width: int, scheme: str
@@ -119,21 +109,21 @@ def test_every_page_is_drawn_without_complaint_or_overflow(
     assert "cannot be read" in page.locator(f'tr[data-run="{broken}"]').inner_text()
     assert MARKUP in page.locator(f'tr[data-run="{slow}"]').inner_text()
     assert fits(page, width)
-    kept(page, f"runs-{scheme}-{width}")
+    keep(page, f"runs-{width}-{scheme}")
 
     page.goto(f"{served.address}runs/{whole}")
     page.wait_for_selector("#quantiles tbody tr")
     page.wait_for_selector("body[data-drawn]")
     assert page.locator("#overlay svg.main-svg .scatterlayer .trace").count() >= 4
     assert fits(page, width) and page.evaluate(TOUCHING) == []
-    kept(page, f"run-{scheme}-{width}")
+    keep(page, f"run-{width}-{scheme}")
 
     page.goto(f"{served.address}compare?with={base}&with={slow}")
     page.wait_for_selector("body[data-drawn]")
     assert "slower in p50" in page.locator(".answer").first.inner_text()
     assert page.locator("[data-figure] svg.main-svg .trace").count() > 4
     assert fits(page, width) and page.evaluate(TOUCHING) == []
-    kept(page, f"compare-{scheme}-{width}")
+    keep(page, f"compare-{width}-{scheme}")
 
 
 def test_an_empty_store_tells_a_newcomer_what_to_run(served: Served, opened: Any) -> None:
@@ -218,7 +208,7 @@ def test_a_trial_is_laid_over_and_a_span_brushed(served: Served, opened: Any) ->
     shade = page.locator("#overlay .js-plotly-plot").first.locator(".shapelayer path").last.bounding_box()
     assert abs(shade["width"] - box["width"] * 0.25) < 5
     assert abs(shade["height"] - box["height"]) < 5
-    kept(page, "brushed")
+    keep(page, "brushed")
     page.locator('#span button[type="reset"]').click()
     page.locator("#span-said", has_text="The whole trial").wait_for()
 

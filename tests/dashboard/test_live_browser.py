@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.chromium import IN_A_BROWSER, LOOKS
+from tests.chromium import IN_A_BROWSER, LOOKS, keep
 from tests.dashboard.serving import Served
 from tests.dashboard.test_live import GrowingRun
 
@@ -22,18 +21,6 @@ def page_over(tmp_path: Path) -> Iterator[Served]:
     found = Served(tmp_path)
     yield found
     found.close()
-
-
-@pytest.fixture
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Any, str], None]:
-    """Keeps a picture of a page, in the folder that STREAMGAUGE_SCREENSHOTS names or with the test's own files."""
-    folder = Path(os.environ.get("STREAMGAUGE_SCREENSHOTS") or tmp_path_factory.mktemp("pictures"))
-    folder.mkdir(parents=True, exist_ok=True)
-
-    def keep(page: Any, name: str) -> None:
-        page.screenshot(path=folder / f"{name}.png", full_page=True)
-
-    return keep
 
 
 def opened(context: Any, address: str) -> tuple[Any, list[str]]:
@@ -61,7 +48,7 @@ POINTS = "document.querySelector('[data-figure=live-chart-1]').data[0].x.length"
 
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_a_run_that_grows_moves_its_page(
-    browser: Any, tmp_path: Path, page_over: Served, width: int, scheme: str, pictures: Callable[[Any, str], None]
+    browser: Any, tmp_path: Path, page_over: Served, width: int, scheme: str
 ) -> None:
     run = GrowingRun(tmp_path)
     run.begin()
@@ -90,7 +77,7 @@ def test_a_run_that_grows_moves_its_page(
         until(page, f"{bands} === 2")
         assert page.locator("#live-trials progress").nth(2).get_attribute("value") == "0.25"
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        pictures(page, f"live-{width}-{scheme}")
+        keep(page, f"live-{width}-{scheme}")
         assert complaints == []
         run.writer.finish("complete")
         run.live.close("complete")
@@ -101,7 +88,7 @@ def test_a_run_that_grows_moves_its_page(
 
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_the_form_shows_curve_command_and_mistakes_while_one_types(
-    browser: Any, page_over: Served, width: int, scheme: str, pictures: Callable[[Any, str], None]
+    browser: Any, page_over: Served, width: int, scheme: str
 ) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     try:
@@ -118,7 +105,7 @@ def test_the_form_shows_curve_command_and_mistakes_while_one_types(
         until(page, "document.querySelector('[data-problem=faults]').textContent.includes('99')")
         assert page.is_disabled("#start")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        pictures(page, f"start-{width}-{scheme}")
+        keep(page, f"start-{width}-{scheme}")
         assert complaints == []
     finally:
         context.close()
@@ -128,7 +115,7 @@ def test_the_form_shows_curve_command_and_mistakes_while_one_types(
 @pytest.mark.kafka
 @pytest.mark.timeout(300)
 def test_a_real_trial_is_started_watched_and_becomes_the_done_page(
-    browser: Any, tmp_path: Path, page_over: Served, pictures: Callable[[Any, str], None]
+    browser: Any, tmp_path: Path, page_over: Served
 ) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     try:
@@ -146,7 +133,7 @@ def test_a_real_trial_is_started_watched_and_becomes_the_done_page(
         until(page, f"{POINTS} > {early + 6}", 60)
         until(page, "/ ms$/.test(document.querySelector('[data-tile=p50]').textContent)", 60)
         assert page.locator("#stop").is_visible()
-        pictures(page, "live-real")
+        keep(page, "live-real")
         page.wait_for_selector("#live", state="detached", timeout=120_000)
         page.wait_for_selector("[data-figure][data-drawn]")
         assert "wordcount" in page.locator("main").inner_text()
