@@ -13,6 +13,7 @@ GOOD = TrialFacts(
     events_in_log=100,
     ended_in_time=True,
     output_still_growing=False,
+    load_is_paced=True,
     load_is_constant=True,
     warmup_events=20,
     warmup_p50_ms=30,
@@ -62,6 +63,11 @@ def test_overload_warns_and_does_not_invalidate() -> None:
     found = assess(replace(GOOD, last_third_p50_ms=516))
     assert found.valid
     assert "rose from 5 ms in the first third of the measured events to 516 ms" in found.warnings[0]
+
+
+def test_events_that_lie_in_the_log_already_wait_for_each_other_and_overload_nothing() -> None:
+    full_log = replace(GOOD, load_is_paced=False, load_is_constant=False, last_third_p50_ms=50_000)
+    assert assess(full_log).warnings == []
 
 
 def test_what_cannot_be_told_is_said() -> None:

@@ -235,6 +235,7 @@ def _validity(trial: Trial, done: Conducted, in_log: int, latencies: Latencies) 
             events_in_log=in_log,
             ended_in_time=done.ended_in_time,
             output_still_growing=done.output_still_growing,
+            load_is_paced=done.load.job_starts_at_s is not None,
             load_is_constant=trial.load.startswith("constant:"),
             warmup_events=trial.warmup_events,
             warmup_p50_ms=latencies.warmup_last_half_p50_ms,

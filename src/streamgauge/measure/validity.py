@@ -24,6 +24,8 @@ class TrialFacts:
     events_in_log: int
     ended_in_time: bool
     output_still_growing: bool
+    load_is_paced: bool
+    """Whether events come by a schedule; where all lie in the log already, each waits for those before it."""
     load_is_constant: bool
     warmup_events: int
     warmup_p50_ms: float | None
@@ -114,7 +116,7 @@ def _still_falling(facts: TrialFacts) -> str | None:
 
 def _warn_of_overload(facts: TrialFacts, warnings: list[str]) -> None:
     first, last = facts.first_third_p50_ms, facts.last_third_p50_ms
-    if first is None or last is None:
+    if first is None or last is None or not facts.load_is_paced:
         return
     if last > OVERLOAD_FACTOR * first + OVERLOAD_SLACK_MS:
         warnings.append(
