@@ -121,7 +121,7 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         "publisher": _publisher_figures(done),
         "requirements": [r.as_dict() for r in _requirements(done, throughput, read_back)],
         "resources": resources,
-        "warmup": {**validity.warmup, "seconds": conductor.warmup_s, "discarded_pass": done.discarded_pass},
+        "warmup": {**validity.warmup, "seconds": conductor.warmup_s, "discarded_s": round(done.discarded_s, 1)},
         "end": done.end,
         "valid": validity.valid,
         "invalid_reasons": validity.reasons,

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from streamgauge.engines import get_engine
-from streamgauge.lab.conduct import COLD_PASS_S
 from streamgauge.lab.expansion import process_key
 from streamgauge.lab.fault_planning import breaks_the_cluster, failure_timeout_of
 from streamgauge.lab.planning import publishing_load, resolved
 from streamgauge.lab.request import PlannedTrial
+from streamgauge.lab.warming import LEAST_S, MOST_PASSES_S
 from streamgauge.load import parse_load
 from streamgauge.model.units import parse_duration_s
 from streamgauge.places import parse_place
@@ -31,6 +31,10 @@ VERIFIED_PER_S = 200_000
 DRAINED_PER_S = 50_000
 FAST_PER_S = 150_000
 FAST = frozenset({"identity", "sample", "projection", "grep", "wordcount", "distinct-count", "statistics"})
+SETTLING_S = 24.0
+"""What micro-batches take under a paced load until they get no faster; where every record takes its own way, less."""
+PASSES = 4
+"""Over a full log the passes that are thrown away, where they are short."""
 RECORD_AT_A_TIME = 3
 """A preloaded log is drained so many times slower where every record takes its own way."""
 CLUSTER_S = 5.0
@@ -93,18 +97,23 @@ def _trial_s(planned: PlannedTrial, cold: bool, first: bool) -> float:
     fixed_s += RECOVERED_S * len(trial.faults)
     if load.job_starts_at_s is None:
         drain_s = QUERY_S + events / _drained_per_s(planned)
-        passes_s = 2 * drain_s + wait_s if first and planned.discards else drain_s
-        return fixed_s + events / PUBLISHED_PER_S + passes_s
+        pass_s = drain_s + wait_s
+        discarded_s = min(PASSES * pass_s, max(pass_s, MOST_PASSES_S)) if first and planned.discards else 0.0
+        return fixed_s + events / PUBLISHED_PER_S + discarded_s + drain_s
     schedule_s = float(publishing_load(trial.load, planned.warmup_s).due_s([trial.events - 1])[0])
-    discarded_s = COLD_PASS_S + load.job_starts_at_s if cold and planned.discards else 0.0
+    settling_s = LEAST_S if trial.faults or _takes_records_one_by_one(planned) else SETTLING_S
+    discarded_s = settling_s if cold and planned.discards else 0.0
     waiting_s = load.events_by(load.job_starts_at_s) / _drained_per_s(planned)
     return fixed_s + schedule_s + discarded_s + waiting_s
 
 
 def _drained_per_s(planned: PlannedTrial) -> float:
     rate = FAST_PER_S if planned.trial.application in FAST else DRAINED_PER_S
-    at_a_time = "trigger" not in get_engine(planned.trial.engine).settings
-    return rate / RECORD_AT_A_TIME if at_a_time else rate
+    return rate / RECORD_AT_A_TIME if _takes_records_one_by_one(planned) else rate
+
+
+def _takes_records_one_by_one(planned: PlannedTrial) -> bool:
+    return "trigger" not in get_engine(planned.trial.engine).settings
 
 
 def _wait_s(planned: PlannedTrial) -> float:

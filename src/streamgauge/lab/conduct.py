@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from typing import Any
 
 from streamgauge.engines import get_engine
@@ -21,6 +22,7 @@ from streamgauge.lab.request import PlannedTrial
 from streamgauge.lab.results import guarantee_of, results_of
 from streamgauge.lab.stored_tables import table_path, write_tables
 from streamgauge.lab.trial_topics import TrialTopics
+from streamgauge.lab.warming import MOST_EVENTS, MOST_S, ColdLatency, ColdPasses, NewestLatencies
 from streamgauge.load import parse_load
 from streamgauge.model import EngineError
 from streamgauge.model.job import DEAD_LETTERS, InputTopic, Job
@@ -30,9 +32,6 @@ from streamgauge.watch.sampler import Sampler
 POLL_S = 0.1
 SILENCE_S = 1.0
 """Outputs must not have grown for this long, after all input was committed, before a trial ends."""
-COLD_PASS_S = 8.0
-"""A process that has run nothing yet runs the job at the trial's own load for this long, its outputs thrown away."""
-COLD_PASS_MOST_EVENTS = 200_000
 WORKERS_S = 30.0
 """How long the executors of a cluster are waited for."""
 
@@ -72,7 +71,7 @@ class Conductor:
 
     def _schedule_s(self) -> float:
         """How long publishing takes by the schedule, which the time-out does not count."""
-        return float(self.load.due_s([self.trial.events - 1])[0]) + (COLD_PASS_S if self.warmup_s else 0.0)
+        return float(self.load.due_s([self.trial.events - 1])[0]) + (MOST_S if self.warmup_s else 0.0)
 
     def conduct(self) -> Conducted:
         """Publish, run, wait for the end; topics stay until `clean_up`."""
@@ -114,8 +113,7 @@ class Conductor:
         self._prepare(done, process)
         process = process or self._process(done)
         if self._is_cold(process):
-            self._discarded_pass(process, done.inputs)
-            done.discarded_pass = True
+            done.discarded_s = self._discarded_passes(process, done.inputs)
         process, handle = self._run_measured(process, done)
         self._note_start(done, handle)
         self.drill.begin_at(done.job_started_ms * 1_000_000)
@@ -162,8 +160,7 @@ class Conductor:
         process = self._process(done)
         starts_at_s = self.load.job_starts_at_s or 0.0
         if process.jobs == 0 and self.planned.discards:
-            self._discarded_time(process)
-            done.discarded_pass = True
+            done.discarded_s = self._discarded_time(process)
         handle: Any = None
         if starts_at_s == 0:
             process, handle = self._run_measured(process, done)
@@ -234,31 +231,44 @@ class Conductor:
         process.warm.add(what)
         return True
 
-    def _discarded_pass(self, process: JobProcess, inputs: dict[str, InputTopic]) -> None:
-        """The same job over the same input, its outputs thrown away, so that the JVM is warm."""
-        outputs = self._make_topics("warm")
-        handle = self._run_job(process, "warm", inputs, outputs)
-        while not handle.consumed(self.lab.cluster.end_offsets):
-            self._look(process, handle)
-            self.phase("warming up", 0, 0)
-        self._stop_job(process, handle)
-        self.topics.drop(outputs.values())
+    def _discarded_passes(self, process: JobProcess, inputs: dict[str, InputTopic]) -> float:
+        """The same job over the same input until it gets no faster, outputs thrown away; the seconds that it took."""
+        passes = ColdPasses()
+        while not passes.settled:
+            label = f"warm-{len(passes.taken_s) + 1}"
+            outputs = self._make_topics(label)
+            began_s = time.monotonic()
+            handle = self._run_job(process, label, inputs, outputs)
+            while not handle.consumed(self.lab.cluster.end_offsets):
+                self._look(process, handle)
+                self.phase("warming up", 0, 0)
+            passes.look(time.monotonic() - began_s)
+            self._stop_job(process, handle)
+            self.topics.drop(outputs.values())
+        return sum(passes.taken_s)
 
-    def _discarded_time(self, process: JobProcess) -> None:
-        """The same job at the same load over other events for a fixed time: what a cold JVM says is not a figure."""
+    def _discarded_time(self, process: JobProcess) -> float:
+        """The same job at the same load over other events until it gets no faster; the seconds that it took."""
         inputs, outputs = self._make_inputs("cold-"), self._make_topics("cold-out")
         handle = self._run_job(process, "cold", inputs, outputs, self.engine.warming)
         load = parse_load(self.trial.load)
-        events = math.ceil(load.events_by(COLD_PASS_S + (load.job_starts_at_s or 0.0)))
-        events = min(max(events, 1), COLD_PASS_MOST_EVENTS)
+        events = math.ceil(load.events_by(MOST_S + (load.job_starts_at_s or 0.0)))
+        events = min(max(events, 1), MOST_EVENTS)
         for name, where in inputs.items():
             self.publishers.start_cold(name, where.topic, load, events)
-        while not self.publishers.all_ended():
-            self._look(process, handle)
-            self.phase("warming up", 0, 0)
+        elapsed_s, latency = 0.0, ColdLatency()
+        with closing(NewestLatencies(self.lab.cluster, () if self.trial.sink else outputs.values())) as newest:
+            # A trial with faults has a process of its own, whose successor is cold anyway: it is not waited for longer.
+            while not self.publishers.all_ended() and not latency.settled(elapsed_s, soon=self.drill.active):
+                self._look(process, handle)
+                self.phase("warming up", 0, 0)
+                elapsed_s = self.publishers.elapsed_s()
+                latency.look(elapsed_s, newest.look())
+        self.publishers.stop()
         self.publishers.forget()
         self._stop_job(process, handle)
         self.topics.drop([where.topic for where in inputs.values()] + list(outputs.values()))
+        return elapsed_s
 
     def _run_job(self, process: JobProcess, *where: Any, **more: Any) -> JobHandle:
         handle = process.run(self._job(*where, **more))

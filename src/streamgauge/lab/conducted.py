@@ -35,7 +35,8 @@ class Conducted:
     job_started_ms: int = 0
     ended_in_time: bool = True
     output_still_growing: bool = False
-    discarded_pass: bool = False
+    discarded_s: float = 0.0
+    """How long a process that was cold ran the job before, its outputs thrown away."""
     jobs_before: int = 0
     engine_facts: dict[str, Any] = field(default_factory=dict)
     end: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,90 @@
+"""When a job that began cold has become as fast as it gets: what it says before that is no figure."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+
+from streamgauge.log.cluster import Cluster
+from streamgauge.log.tail import EVERY_S, Tail
+
+LEAST_S = 8.0
+MOST_S = 30.0
+"""A cold process runs the job under a paced load for this long at least and at most, its outputs thrown away."""
+MOST_EVENTS = 1_000_000
+MOST_PASSES_S = 16.0
+"""Passes over a full log are repeated until they have taken this long together."""
+RARE_S = 16.0
+"""Where spans have no answers, as an application that answers rarely has, it is enough to have run for this long."""
+SPAN_S = 4.0
+SETTLED = 0.85
+"""What takes at least this share of the time it took before has settled."""
+SLACK_MS = 5.0
+
+
+class ColdLatency:
+    """The median latency of each span of a job's first seconds."""
+
+    def __init__(self) -> None:
+        self._spans: defaultdict[int, list[float]] = defaultdict(list)
+
+    def look(self, elapsed_s: float, latencies_ms: Sequence[float]) -> None:
+        """Take the latencies of what was answered last."""
+        self._spans[int(elapsed_s // SPAN_S)] += latencies_ms
+
+    def settled(self, elapsed_s: float, soon: bool = False) -> bool:
+        """Whether the last whole span was hardly faster than the one before; without answers, after a while."""
+        if not LEAST_S <= elapsed_s < (LEAST_S if soon else MOST_S):
+            return elapsed_s >= LEAST_S
+        last = int(elapsed_s // SPAN_S) - 1
+        before, now = self._spans[last - 1], self._spans[last]
+        if not before or not now:
+            return elapsed_s >= RARE_S
+        was, became = statistics.median(before), statistics.median(now)
+        return became >= SETTLED * was or was - became < SLACK_MS
+
+
+class ColdPasses:
+    """The times of passes over one full log."""
+
+    def __init__(self) -> None:
+        self.taken_s: list[float] = []
+
+    def look(self, took_s: float) -> None:
+        """Take the time of one more."""
+        self.taken_s.append(took_s)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the last was hardly faster than the one before, or all have taken long enough."""
+        if sum(self.taken_s) >= MOST_PASSES_S:
+            return True
+        return len(self.taken_s) > 1 and self.taken_s[-1] >= SETTLED * self.taken_s[-2]
+
+
+class NewestLatencies:
+    """Latencies of the newest outputs, from a bounded tail of their topics."""
+
+    def __init__(self, cluster: Cluster, topics: Collection[str]) -> None:
+        self._cluster = cluster
+        self._tails = {topic: Tail(cluster, topic) for topic in topics}
+        self._due_s = 0.0
+
+    def look(self) -> list[float]:
+        """What was answered since the last look, in milliseconds; nothing where that was just now."""
+        if time.monotonic() < self._due_s:
+            return []
+        self._due_s = time.monotonic() + EVERY_S
+        return [
+            float(record.append_ms - record.origin[0])
+            for topic, tail in self._tails.items()
+            for record in tail.look(self._cluster.end_offsets(topic))
+            if record.origin is not None
+        ]
+
+    def close(self) -> None:
+        """Let the log go."""
+        for tail in self._tails.values():
+            tail.close()

@@ -1,0 +1,81 @@
+"""When a job that began cold counts as warm: by its latency under a paced load, by its passes over a full log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamgauge.lab.warming import (
+    LEAST_S,
+    MOST_PASSES_S,
+    MOST_S,
+    RARE_S,
+    SPAN_S,
+    ColdLatency,
+    ColdPasses,
+)
+
+
+def settled_at(latency_ms: Callable[[float], float | None]) -> float:
+    """When a job whose latency follows that course is taken to be warm, looked at every half second."""
+    cold, elapsed_s = ColdLatency(), 0.0
+    while not cold.settled(elapsed_s):
+        seen = latency_ms(elapsed_s)
+        cold.look(elapsed_s, [] if seen is None else [seen] * 3)
+        elapsed_s += 0.5
+    return elapsed_s
+
+
+def test_a_latency_that_stands_still_or_rises_is_settled_at_once() -> None:
+    assert settled_at(lambda at_s: 300.0) == LEAST_S
+    assert settled_at(lambda at_s: 300.0 + 100 * at_s) == LEAST_S
+
+
+def test_a_latency_that_falls_is_waited_for() -> None:
+    # As word count in micro-batches fell on two cores: by half every four seconds, then by little.
+    course = [6000, 3900, 1900, 950, 640, 550]
+    assert settled_at(lambda at_s: course[min(int(at_s // SPAN_S), 5)]) == 6 * SPAN_S
+
+
+def test_it_is_waited_for_until_the_time_is_up() -> None:
+    assert settled_at(lambda at_s: 100_000 * 0.5**at_s + 1) < MOST_S, "a few milliseconds are no fall"
+    assert settled_at(lambda at_s: 1e12 * 0.9**at_s) == MOST_S
+
+
+def test_who_cannot_wait_does_not() -> None:
+    cold = ColdLatency()
+    cold.look(1.0, [6000.0])
+    cold.look(5.0, [600.0])
+    assert not cold.settled(LEAST_S) and cold.settled(LEAST_S, soon=True)
+    assert not cold.settled(LEAST_S - 0.5, soon=True)
+
+
+def test_a_job_that_answers_late_or_rarely_is_given_some_time() -> None:
+    assert settled_at(lambda at_s: None) == RARE_S
+    assert settled_at(lambda at_s: None if at_s < 6 else 500.0) == 3 * SPAN_S
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(0, 1e6)), min_size=80, max_size=80))
+def test_no_latency_keeps_a_trial_from_beginning(course: list[float | None]) -> None:
+    assert LEAST_S <= settled_at(lambda at_s: course[int(at_s * 2)]) <= MOST_S
+
+
+@pytest.mark.parametrize(
+    ("took_s", "passes"),
+    [
+        ([5.5, 1.4, 1.18, 0.92, 0.91, 0.90], 5),
+        ([2.0, 1.9], 2),
+        ([2.0, 2.5], 2),
+        ([MOST_PASSES_S, 1.0], 1),
+        ([9.0, 7.0, 5.0], 2),
+    ],
+)
+def test_passes_go_on_until_one_is_hardly_faster_or_time_is_up(took_s: list[float], passes: int) -> None:
+    cold, left = ColdPasses(), iter(took_s)
+    assert not cold.settled
+    while not cold.settled:
+        cold.look(next(left))
+    assert len(cold.taken_s) == passes
