@@ -23,12 +23,13 @@ LOOKS = [(1280, "light"), (390, "dark"), *([(1280, "dark"), (390, "light")] if _
 TOUCHING = """() => [...document.querySelectorAll("[data-figure]")].flatMap((holder) => {
   const boxes = [...holder.querySelectorAll(".xtick text")]
     .filter((each) => each.textContent.trim() && each.getBoundingClientRect().width)
+    .filter((each) => !/rotate\\((?!0[,)])/.test(each.getAttribute("transform") || ""))
     .map((each) => [each.getBoundingClientRect(), each.textContent])
     .sort((a, b) => a[0].left - b[0].left);
   return boxes.slice(1).filter(([box], i) => boxes[i][0].right > box.left + 1 && boxes[i][0].bottom > box.top + 1
     && box.bottom > boxes[i][0].top + 1).map(([_, text]) => `${holder.dataset.figure}: ${text}`);
 })"""
-"""In a page: labels of horizontal axes that lie over the one before them."""
+"""In a page: labels of horizontal axes, those that are not turned, that lie over the one before them."""
 IN_A_BROWSER = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: install the package chromium"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -22,7 +21,7 @@ from streamgauge.lab.request import PlannedTrial
 from streamgauge.lab.results import guarantee_of, results_of
 from streamgauge.lab.stored_tables import table_path, write_tables
 from streamgauge.lab.trial_topics import TrialTopics
-from streamgauge.lab.warming import MOST_EVENTS, MOST_S, ColdLatency, ColdPasses, NewestLatencies
+from streamgauge.lab.warming import MOST_S, ColdLatency, ColdPasses, NewestLatencies
 from streamgauge.load import parse_load
 from streamgauge.model import EngineError
 from streamgauge.model.job import DEAD_LETTERS, InputTopic, Job
@@ -223,13 +222,8 @@ class Conductor:
                 )
 
     def _is_cold(self, process: JobProcess) -> bool:
-        if not self.planned.discards:
-            return False
         what = (self.trial.found_at, self.trial.stop_after or "", *sorted(map(str, self.trial.parameters.items())))
-        if what in process.warm:
-            return False
-        process.warm.add(what)
-        return True
+        return self.planned.discards and process.runs_first(what)
 
     def _discarded_passes(self, process: JobProcess, inputs: dict[str, InputTopic]) -> float:
         """The same job over the same input until it gets no faster, outputs thrown away; the seconds that it took."""
@@ -251,11 +245,8 @@ class Conductor:
         """The same job at the same load over other events until it gets no faster; the seconds that it took."""
         inputs, outputs = self._make_inputs("cold-"), self._make_topics("cold-out")
         handle = self._run_job(process, "cold", inputs, outputs, self.engine.warming)
-        load = parse_load(self.trial.load)
-        events = math.ceil(load.events_by(MOST_S + (load.job_starts_at_s or 0.0)))
-        events = min(max(events, 1), MOST_EVENTS)
         for name, where in inputs.items():
-            self.publishers.start_cold(name, where.topic, load, events)
+            self.publishers.start_cold(name, where.topic, parse_load(self.trial.load), MOST_S)
         elapsed_s, latency = 0.0, ColdLatency()
         with closing(NewestLatencies(self.lab.cluster, () if self.trial.sink else outputs.values())) as newest:
             # A trial with faults has a process of its own, whose successor is cold anyway: it is not waited for longer.

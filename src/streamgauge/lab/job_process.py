@@ -134,6 +134,12 @@ class JobProcess:
         self._child: subprocess.Popen[Any] | None = None
         self._guard: Guard | None = None
 
+    def runs_first(self, what: tuple[str, ...]) -> bool:
+        """Whether it has not run that yet; from now on it has."""
+        first = what not in self.warm
+        self.warm.add(what)
+        return first
+
     def start(self, guard: Guard, jars: list[Path]) -> None:
         """Start the process and return when its engine is ready for a job."""
         self._guard = guard

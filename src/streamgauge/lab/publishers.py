@@ -11,6 +11,7 @@ from streamgauge.lab.environment import Laboratory
 from streamgauge.lab.inputs import InputEvents
 from streamgauge.lab.job_process import JobProcess, StatusReader
 from streamgauge.lab.publishing import check_published
+from streamgauge.lab.warming import MOST_EVENTS
 from streamgauge.load.process import PublisherProcess, progress_in
 from streamgauge.load.specification import PublisherResult, PublisherSpec
 from streamgauge.model import Load, LogError, Trial
@@ -134,8 +135,9 @@ class TrialPublishers:
         status = process.publish(shares, self._folder / f"publishing-{name}.jsonl")
         self._running[name] = PlacePublication(shares, status)
 
-    def start_cold(self, name: str, topic: str, load: Load, events: int) -> None:
-        """Publish events for a pass whose outputs are thrown away."""
+    def start_cold(self, name: str, topic: str, load: Load, lasting_s: float) -> None:
+        """Publish events for a pass whose outputs are thrown away, for so long at most."""
+        events = min(max(1, math.ceil(load.events_by(lasting_s + (load.job_starts_at_s or 0.0)))), MOST_EVENTS)
         specs = self._specs(name, topic, load, events, 1, "cold-")
         self._running[name] = Publication([self._start(each, label) for label, each in specs.items()])
 

@@ -1,6 +1,6 @@
 (() => {
   const narrow = () => window.innerWidth < 700;
-  const SIDES = 110, HALF_LETTER = 3.5;
+  const LETTER = 7;
   const touch = matchMedia("(pointer: coarse)").matches;
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -20,23 +20,24 @@
   };
 
   /** Of ticks that were chosen by hand, an axis keeps the labels that do not touch; the last is always told. */
-  const thin = (axis, width) => {
-    if (!axis || !axis.tickvals || !axis.ticktext) return;
-    const at = axis.tickvals.map((value) => (axis.type === "log" ? Math.log10(value) : value));
-    const [low, high] = axis.range || [Math.min(...at), Math.max(...at)];
-    let free = Infinity;
-    for (let i = at.length - 1; i >= 0; i--) {
-      const middle = ((at[i] - low) / (high - low || 1)) * (width - SIDES), half = axis.ticktext[i].length * HALF_LETTER;
-      if (middle + half > free) axis.ticktext[i] = "";
-      else free = middle - half - 2 * HALF_LETTER;
-    }
+  const thin = (holder) => {
+    const { tickvals, ticktext } = holder.layout.xaxis || {};
+    if (!tickvals || !ticktext) return;
+    const axis = holder._fullLayout.xaxis;
+    let free = axis._length + Math.max(...ticktext.map((text) => text.length)) * LETTER;
+    const kept = ticktext.map((text, i) => [text, axis.d2p(tickvals[i])]).reverse().map(([text, middle]) => {
+      const half = (text.length * LETTER) / 2;
+      if (middle + half > free) return "";
+      free = middle - half - LETTER;
+      return text;
+    }).reverse();
+    if (kept.some((text, i) => text !== ticktext[i])) return Plotly.relayout(holder, { "xaxis.ticktext": kept });
   };
 
   /** Draw a figure into a holder; `more` replaces members of the layout. Answers when it is drawn. */
   const plot = (holder, figure, more = {}) => {
     const layout = paint(figure.layout);
     layout.dragmode = touch ? false : "zoom";
-    thin(layout.xaxis, holder.clientWidth || window.innerWidth);
     if (narrow() && layout.showlegend) {
       const entries = figure.data.filter((d) => d.showlegend !== false).length;
       layout.height += 20 * Math.max(0, entries - 2);
@@ -45,7 +46,7 @@
     return Plotly.newPlot(holder, figure.data, Object.assign(layout, more), {
       responsive: true, displaylogo: false, displayModeBar: touch ? false : "hover", showSendToCloud: false,
       modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
-    }).then(() => holder.setAttribute("data-drawn", "yes"));
+    }).then(() => thin(holder)).then(() => holder.setAttribute("data-drawn", "yes"));
   };
 
   const draw = (holder) => plot(holder, JSON.parse(document.getElementById(holder.dataset.figure).textContent));
