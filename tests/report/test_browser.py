@@ -44,8 +44,10 @@ def test_the_page_is_drawn_without_error_or_overflow(browser: Any, page_path: Pa
         context.close()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("name", ["knobs", "ospbench-latency", "ospbench-startup-burst"])
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [("knobs", 1280), ("knobs", 390), ("ospbench-latency", 390), ("ospbench-startup-burst", 1280)],
+)
 def test_the_page_of_a_suite_is_drawn_and_its_trials_when_opened(
     browser: Any, tmp_path: Path, name: str, width: int
 ) -> None:
