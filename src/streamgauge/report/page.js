@@ -1,6 +1,6 @@
 (() => {
   const narrow = () => window.innerWidth < 700;
-  const LETTER = 7;
+  const LETTER = 7; // pixels of a letter in a label
   const touch = matchMedia("(pointer: coarse)").matches;
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
