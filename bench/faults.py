@@ -80,7 +80,7 @@ def lost_figure(how: str, without: Sequence[dict[str, Any]], burdened: Sequence[
     least = cost.mean - (cost.half or 0.0)
     return Figure(
         what=f"drain of {EVENTS / 1e6:.0f} M, wordcount: throughput lost {how}",
-        seen=_percent(cost),
+        seen=percent(cost),
         goal=f"not shown to exceed {MOST_PERCENT:g} %",
         reached=least <= MOST_PERCENT,
         raw="; ".join(f"{a / 1000:.0f} → {b / 1000:.0f} k/s" for a, b in rates),
@@ -113,16 +113,17 @@ def _checkpoints(room: Room) -> Figure:
 
 def checkpoint_figure(costs: Sequence[PairedCost]) -> Figure:
     """What is shown to cost more or less, and all figures beside it."""
-    shown = [f"{each.figure} {_percent(each.percent)}" for each in costs if each.shown]
+    shown = [f"{each.figure} {percent(each.percent)}" for each in costs if each.shown]
     return Figure(
         what=f"wordcount, spark-realtime, 2,000/s: a checkpoint every {OFTEN} against none (MA4)",
         seen="; ".join(shown) or "no cost shown",
         goal="no goal",
         reached=bool(costs),
-        raw="; ".join(f"{each.figure} {_percent(each.percent)}" for each in costs),
+        raw="; ".join(f"{each.figure} {percent(each.percent)}" for each in costs),
     )
 
 
-def _percent(interval: Interval) -> str:
+def percent(interval: Interval) -> str:
+    """The mean with its sign, and half of its interval."""
     half = "" if interval.half is None else f" ± {interval.half:.2f}"
     return f"{interval.mean:+.2f}{half} %"

@@ -1,26 +1,32 @@
-"""What it costs to be watched: throughput with a page open and without, in paired repeats."""
+"""What it costs to be watched: throughput and processor time with a page open and without, in paired repeats."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from bench.faults import EVENTS, lost_figure
+import psutil
+
+from bench.faults import EVENTS, MOST_PERCENT, lost_figure, percent
 from bench.listening import Quiet, check_right
 from bench.room import Figure, Room
 from streamgauge.cli.watching import ServedPage, served
 from streamgauge.lab.request import RunRequest
 from streamgauge.lab.run import conduct_run
+from streamgauge.measure.repeats import t_interval
 from streamgauge.model import Trial
 
 PAIRS = 8
 LOOK_S = 5.0
+Found = TypeVar("Found")
 
 
 @dataclass
@@ -56,13 +62,34 @@ class Browser:
                     self.looked += found.count(b'"watched":true')
 
 
+@dataclass(frozen=True)
+class Spent:
+    """Processor time of the laboratory and its page, by the clock."""
+
+    cpu_s: float
+    at_s: float
+
+    @classmethod
+    def by(cls, pids: Sequence[int]) -> Spent:
+        """What these processes have used until now, each with all its threads."""
+        times = [psutil.Process(pid).cpu_times() for pid in pids]
+        return cls(sum(each.user + each.system for each in times), time.monotonic())
+
+    def share_since(self, began: Spent, cores: int) -> float:
+        """The share of the machine that was used since."""
+        return (self.cpu_s - began.cpu_s) / (cores * (self.at_s - began.at_s))
+
+
 class EveryOther(Quiet):
     """Opens a page for one trial of every pair; a wrong answer, or a page that was told nothing, ends it."""
 
     def __init__(self, page: ServedPage) -> None:
         self._page, self._run = page, ""
         self._browser: Browser | None = None
+        self._phases: dict[str, Spent] = {}
         self.found: list[dict[str, Any]] = []
+        self.shares: list[float] = []
+        """Of the machine, used by laboratory and page while each trial was measured."""
 
     def planned(self, run: str, trials: list[Trial]) -> None:
         """Remember which run is shown."""
@@ -73,6 +100,8 @@ class EveryOther(Quiet):
         if is_watched(number) and self._browser is None:
             self._browser = Browser(self._page.address_of(self._run).partition("#")[0])
             self._browser.__enter__()
+        if phase not in self._phases:
+            self._phases[phase] = Spent.by([os.getpid(), self._page.pid])
 
     def finished(self, number: int, trial: Trial, record: dict[str, Any]) -> None:
         """Keep the record, and close the page."""
@@ -84,8 +113,10 @@ class EveryOther(Quiet):
             if not looked:
                 raise RuntimeError("the page was shown nothing of the log: what was measured is not watching")
         self.found.append(record)
+        self.shares.append(self._phases["verifying"].share_since(self._phases["measuring"], os.cpu_count() or 1))
+        self._phases.clear()
         words = f"watched ({looked} looks)" if looked else "unwatched"
-        print(f"  {words}: {record['throughput']['events_per_s']:,.0f}/s", flush=True)
+        print(f"  {words}: {record['throughput']['events_per_s']:,.0f}/s, {self.shares[-1]:.2%} used", flush=True)
 
 
 def watching(room: Room) -> None:
@@ -101,7 +132,7 @@ def watching(room: Room) -> None:
     with _page(request.out) as page:
         listener = EveryOther(page)
         conduct_run(request, listener)
-    room.figures.append(watched_figure(listener.found))
+    room.figures += [watched_figure(listener.found), looking_figure(listener.shares)]
 
 
 @contextlib.contextmanager
@@ -123,6 +154,23 @@ def is_watched(number: int) -> bool:
 
 def watched_figure(records: Sequence[dict[str, Any]]) -> Figure:
     """Throughput lost while a page watches, of records in the order of their trials."""
-    numbered = list(enumerate(records, 1))
-    without = [record for number, record in numbered if not is_watched(number)]
-    return lost_figure("while a page watches", without, [record for number, record in numbered if is_watched(number)])
+    return lost_figure("while a page watches", *_by_watching(records))
+
+
+def looking_figure(shares: Sequence[float]) -> Figure:
+    """Processor time that watching adds: on a full machine no more throughput than that is lost, and it varies less."""
+    pairs = list(zip(*_by_watching(shares), strict=True))
+    cost = t_interval([100 * (watched - without) for without, watched in pairs])
+    return Figure(
+        what="the same drains: processor time of laboratory and page added while a page watches, of the machine",
+        seen=percent(cost),
+        goal=f"≤ {MOST_PERCENT:g} %",
+        reached=cost.mean <= MOST_PERCENT,
+        raw="; ".join(f"{without:.2%} → {watched:.2%}" for without, watched in pairs),
+    )
+
+
+def _by_watching(found: Sequence[Found]) -> tuple[list[Found], list[Found]]:
+    """What was found without a page and with one, of trials in their order."""
+    numbered = list(enumerate(found, 1))
+    return [each for n, each in numbered if not is_watched(n)], [each for n, each in numbered if is_watched(n)]

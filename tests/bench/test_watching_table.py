@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import Any
 
 from bench.run import MEASUREMENTS
-from bench.watching import Browser, is_watched, watched_figure, watching
+from bench.watching import Browser, Spent, is_watched, looking_figure, watched_figure, watching
 
 from tests.dashboard.serving import Served
 from tests.dashboard.test_live import GrowingRun
@@ -31,6 +32,18 @@ def test_a_cost_that_is_shown_is_told() -> None:
     line = watched_figure(records(100_000, 96_900, 97_000, 100_000, 100_000, 97_100))
     assert not line.reached and line.seen.startswith("+3.00 ± 0.25")
     assert line.what.endswith("throughput lost while a page watches")
+
+
+def test_processor_time_is_compared_pair_by_pair() -> None:
+    line = looking_figure([0.010, 0.014, 0.016, 0.010, 0.020, 0.025])
+    assert line.raw == "1.00% → 1.40%; 1.00% → 1.60%; 2.00% → 2.50%"
+    assert line.reached and line.seen.startswith("+0.50 ±")
+    assert not looking_figure([0.010, 0.021, 0.021, 0.010]).reached
+
+
+def test_the_share_of_the_machine_is_that_of_all_its_cores() -> None:
+    assert Spent(3.0, 20.0).share_since(Spent(2.0, 10.0), cores=2) == 0.05
+    assert Spent.by([os.getpid()]).cpu_s > 0
 
 
 def test_the_browser_of_the_bench_really_watches(tmp_path: Path) -> None:

@@ -54,6 +54,11 @@ class ServedPage:
     def __init__(self, child: subprocess.Popen[Any], address: str) -> None:
         self._child, self._address = child, address
 
+    @property
+    def pid(self) -> int:
+        """The server's process."""
+        return self._child.pid
+
     def address_of(self, run: str) -> str:
         """Where the run is shown, with the token in the fragment."""
         base, mark, token = self._address.partition("#")
