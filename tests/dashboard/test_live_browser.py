@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from streamgauge.lab.warming import COLD
 from tests.chromium import IN_A_BROWSER, LOOKS, keep
 from tests.dashboard.serving import Served
 from tests.dashboard.test_live import GrowingRun
@@ -133,6 +134,7 @@ def test_a_real_trial_is_started_watched_and_becomes_the_done_page(
         until(page, f"{POINTS} > {early + 6}", 60)
         until(page, "/ ms$/.test(document.querySelector('[data-tile=p50]').textContent)", 60)
         assert page.locator("#stop").is_visible()
+        assert COLD in page.locator("main").inner_text()
         keep(page, "live-real")
         page.wait_for_selector("#live", state="detached", timeout=120_000)
         page.wait_for_selector("[data-figure][data-drawn]")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamgauge.lab.planning import plan_trials
+from streamgauge.lab.request import RunRequest
 from streamgauge.lab.warming import (
     LEAST_S,
     MOST_PASSES_S,
@@ -16,6 +19,7 @@ from streamgauge.lab.warming import (
     SPAN_S,
     ColdLatency,
     ColdPasses,
+    warmed_by,
 )
 
 
@@ -79,3 +83,13 @@ def test_passes_go_on_until_one_is_hardly_faster_or_time_is_up(took_s: list[floa
     while not cold.settled:
         cold.look(next(left))
     assert len(cold.taken_s) == passes
+
+
+def test_a_process_is_warm_for_an_application_and_in_a_cluster_for_its_input() -> None:
+    (here,) = plan_trials(RunRequest(applications=("grep",), load="preloaded", events=1000))
+    there = replace(here.trial, place="cluster:2")
+    assert warmed_by(here.trial) == warmed_by(replace(here.trial, partitions=4, seed=7))
+    assert warmed_by(here.trial) != warmed_by(replace(here.trial, parameters={"pattern": "x"}))
+    assert warmed_by(there) == warmed_by(replace(there, repeat=2))
+    others = [replace(there, partitions=4), replace(there, seed=7), replace(there, events=2000)]
+    assert len({warmed_by(each) for each in [there, *others]}) == 4, "other executors read them"

@@ -13,7 +13,7 @@ from streamgauge.lab.expansion import process_key
 from streamgauge.lab.fault_planning import breaks_the_cluster, failure_timeout_of
 from streamgauge.lab.planning import publishing_load, resolved
 from streamgauge.lab.request import PlannedTrial
-from streamgauge.lab.warming import LEAST_S, MOST_PASSES_S
+from streamgauge.lab.warming import LEAST_S, MOST_PASSES_S, warmed_by
 from streamgauge.load import parse_load
 from streamgauge.model.units import parse_duration_s
 from streamgauge.places import parse_place
@@ -61,13 +61,13 @@ def expected_s(trials: Sequence[PlannedTrial]) -> list[float]:
         cold = key != process
         if cold:
             process, warm = key, set()
-        seconds = _trial_s(planned, cold, _what(planned) not in warm)
+        seconds = _trial_s(planned, cold, warmed_by(planned.trial) not in warm)
         wanted = _cluster(planned)
         if wanted is not None:
             seconds += (EXECUTORS_S if cold else 0.0) + (CLUSTER_S if wanted != cluster else 0.0)
         cluster = None if breaks_the_cluster(planned.trial) else wanted
         found.append(seconds)
-        warm.add(_what(planned))
+        warm.add(warmed_by(planned.trial))
     return found
 
 
@@ -81,11 +81,6 @@ def _cluster(planned: PlannedTrial) -> tuple[object, ...] | None:
     """Trials with equal ones share an embedded cluster; None where there is none."""
     place = parse_place(planned.trial.place)
     return (place.nodes, failure_timeout_of(planned.trial)) if place.embedded else None
-
-
-def _what(planned: PlannedTrial) -> tuple[object, ...]:
-    trial = planned.trial
-    return trial.found_at, trial.stop_after, tuple(sorted(trial.parameters.items()))
 
 
 def _trial_s(planned: PlannedTrial, cold: bool, first: bool) -> float:

@@ -21,7 +21,7 @@ from streamgauge.lab.request import PlannedTrial
 from streamgauge.lab.results import guarantee_of, results_of
 from streamgauge.lab.stored_tables import table_path, write_tables
 from streamgauge.lab.trial_topics import TrialTopics
-from streamgauge.lab.warming import MOST_S, ColdLatency, ColdPasses, NewestLatencies
+from streamgauge.lab.warming import COLD, MOST_S, ColdLatency, ColdPasses, NewestLatencies, warmed_by
 from streamgauge.load import parse_load
 from streamgauge.model import EngineError
 from streamgauge.model.job import DEAD_LETTERS, InputTopic, Job
@@ -114,7 +114,7 @@ class Conductor:
         if self._is_cold(process):
             done.discarded_s = self._discarded_passes(process, done.inputs)
         process, handle = self._run_measured(process, done)
-        self._note_start(done, handle)
+        done.job_started_ms = handle.started["starting_ms"]
         self.drill.begin_at(done.job_started_ms * 1_000_000)
         self._wait_for_end(process, handle, done, lambda: self.phase("measuring", 0, 0))
 
@@ -176,12 +176,8 @@ class Conductor:
         if handle is None:
             process, handle = self._run_measured(process, done)
         self._note_published(done)
-        self._note_start(done, handle)
-        self._wait_for_end(process, handle, done, lambda: self.phase("draining", 0, 0))
-
-    def _note_start(self, done: Conducted, handle: Any) -> None:
-        assert handle.started is not None
         done.job_started_ms = handle.started["starting_ms"]
+        self._wait_for_end(process, handle, done, lambda: self.phase("draining", 0, 0))
 
     def _run_measured(self, process: JobProcess, done: Conducted) -> tuple[Any, Any]:
         """Start the measured job; where faults are planned, what stands for it is brought back when it dies."""
@@ -222,11 +218,11 @@ class Conductor:
                 )
 
     def _is_cold(self, process: JobProcess) -> bool:
-        what = (self.trial.found_at, self.trial.stop_after or "", *sorted(map(str, self.trial.parameters.items())))
-        return self.planned.discards and process.runs_first(what)
+        return self.planned.discards and process.runs_first(warmed_by(self.trial))
 
     def _discarded_passes(self, process: JobProcess, inputs: dict[str, InputTopic]) -> float:
         """The same job over the same input until it gets no faster, outputs thrown away; the seconds that it took."""
+        self.lab.live.note(COLD)
         passes = ColdPasses()
         while not passes.settled:
             label = f"warm-{len(passes.taken_s) + 1}"
@@ -243,6 +239,7 @@ class Conductor:
 
     def _discarded_time(self, process: JobProcess) -> float:
         """The same job at the same load over other events until it gets no faster; the seconds that it took."""
+        self.lab.live.note(COLD)
         inputs, outputs = self._make_inputs("cold-"), self._make_topics("cold-out")
         handle = self._run_job(process, "cold", inputs, outputs, self.engine.warming)
         for name, where in inputs.items():

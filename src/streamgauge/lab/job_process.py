@@ -122,7 +122,7 @@ class JobProcess:
 
     def __init__(self, engine: ExecutableEngine, master: str, settings: Mapping[str, str], folder: Path) -> None:
         self.engine = engine
-        self.warm: set[tuple[str, ...]] = set()
+        self.warm: set[tuple[object, ...]] = set()
         """What this process has already run, so that a discarded pass is run once."""
         self.jobs = 0
         self.facts: dict[str, Any] = {}
@@ -134,7 +134,7 @@ class JobProcess:
         self._child: subprocess.Popen[Any] | None = None
         self._guard: Guard | None = None
 
-    def runs_first(self, what: tuple[str, ...]) -> bool:
+    def runs_first(self, what: tuple[object, ...]) -> bool:
         """Whether it has not run that yet; from now on it has."""
         first = what not in self.warm
         self.warm.add(what)

@@ -9,7 +9,10 @@ from collections.abc import Collection, Sequence
 
 from streamgauge.log.cluster import Cluster
 from streamgauge.log.tail import EVERY_S, Tail
+from streamgauge.model import Trial
+from streamgauge.places import parse_place
 
+COLD = "the job starts cold: what it answers is thrown away until it gets no faster"
 LEAST_S = 8.0
 MOST_S = 30.0
 """A cold process runs the job under a paced load for this long at least and at most, its outputs thrown away."""
@@ -22,6 +25,15 @@ SPAN_S = 4.0
 SETTLED = 0.85
 """What takes at least this share of the time it took before has settled."""
 SLACK_MS = 5.0
+
+
+def warmed_by(trial: Trial) -> tuple[object, ...]:
+    """What a process must have run for a full log to be drained warm.
+
+    In a cluster that is the same input too: its topics and partitions decide which of the executors read it.
+    """
+    what = (trial.found_at, trial.stop_after, tuple(sorted(trial.parameters.items())))
+    return (*what, trial.partitions, trial.events, trial.seed) if parse_place(trial.place).nodes > 1 else what
 
 
 class ColdLatency:
