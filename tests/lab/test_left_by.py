@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 from streamgauge.lab.assess import switched
 from streamgauge.lab.conducted import Conducted
 from streamgauge.lab.job_process import JobHandle
-from streamgauge.lab.left_by import left_by
+from streamgauge.lab.left_by import commits_of, left_by
 from streamgauge.lab.planning import resolved
 from streamgauge.load import parse_load
-from streamgauge.model.job import Job
+from streamgauge.model.job import InputTopic, Job
 from streamgauge.paradigms.keeping import Keeper, KeptFiles
 from tests.paradigms.hand_made import decision
 
@@ -48,6 +49,21 @@ def test_attempts_are_told_together(tmp_path: Path) -> None:
     assert set(tables) == {"scheduler", "decisions"}
     assert tables["scheduler"].num_rows == 0
     assert tables["decisions"].read_text().count("\n") == 2
+
+
+def test_commits_are_those_of_every_query_that_reads_an_input_by_all_attempts(tmp_path: Path) -> None:
+    told = [
+        [(5, {"head": {"a": {"0": 3}, "between": {"0": 9}}, "other": {"a": {"0": 2}}})],
+        [(9, {"head": {"a": {"0": 4}, "b": {"0": 1, "1": 7}}, "other": {"a": {"0": 4}}})],
+    ]
+    handles = []
+    for number, said in enumerate(told):
+        lines = [json.dumps({"what": "committed", "at_ms": at, "offsets": offsets}) + "\n" for at, offsets in said]
+        (tmp_path / f"status.{number}.jsonl").write_text("".join(lines))
+        handles.append(attempt(tmp_path, f"status.{number}.jsonl"))
+        handles[-1].hear()
+    found = commits_of(handles, {"one": InputTopic("a", 0), "two": InputTopic("b", 4)})
+    assert found.rows.tolist() == [[5, 0, 2], [9, 0, 4], [9, 4, 1], [9, 5, 7]]
 
 
 def test_an_attempt_that_never_started_is_no_part_of_it(tmp_path: Path) -> None:

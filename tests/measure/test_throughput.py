@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamgauge.measure.throughput import measure_throughput
+from streamgauge.measure.throughput import Commits, measure_tenths, measure_throughput
 from streamgauge.measure.window import attach_inputs, largest_partition_share, measured_window
 from tests.measure.small_trial import events_of, outputs_of
 
@@ -42,6 +42,22 @@ def test_consumption_is_the_growth_of_the_furthest_origins(connection) -> None:
             "outputs_per_s": 5 / 2.5,
         }
     )
+
+
+def test_events_without_an_output_of_their_own_are_consumed_when_they_are_committed(connection) -> None:
+    # A join whose outputs carry the later event of each pair: those of partition 0 are the origin of none.
+    events = events_of([(i % 2, i // 2, 10_000 + i * 250, None) for i in range(8)])
+    outputs = outputs_of([(10_900, 0, 1, 1, "w"), (12_500, 0, 1, 3, "w")])
+    commits = Commits.of(
+        [(9_000, 0, 1), (10_950, 0, 2), (10_950, 1, 2), (12_100, 0, 3), (14_000, 0, 4), (14_000, 7, 9)]
+    )
+    assert throughput(connection, events, outputs).table["consumed_events"].to_pylist() == [2, 0, 2]
+    found = throughput(connection, events, outputs, commits=commits)
+    assert found.table["consumed_events"].to_pylist() == [2 + 1, 0, 2 + 2], "one of partition 0 was consumed before"
+    tenths = measure_tenths(connection, [events], [outputs], 10_000, commits)["consumed_events"].to_pylist()
+    assert {at: n for at, n in enumerate(tenths) if n} == {9: 3, 21: 1, 25: 3}
+    nothing = throughput(connection, events, outputs_of([]), commits=commits)
+    assert nothing.table["consumed_events"].to_pylist() == [3, 2], "without outputs the arrivals set the slots"
 
 
 def test_what_was_consumed_before_the_window_is_not_in_its_slots(connection) -> None:

@@ -95,13 +95,16 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
             list(files.values()),
             [a.outputs for a in answers],
             window,
+            commits=done.commits,
             job_started_ms=done.job_started_ms,
             nodes=place.nodes,
         )
         resources = summarise_resources(
             connection, done.resources, throughput.start_ms, _last_ms(done, throughput), place.cores
         )
-        recoveries, tenths = recoveries_of(done.endured, connection, inputs, answers, latencies, window.start_ms)
+        recoveries, tenths = recoveries_of(
+            done.endured, connection, inputs, answers, latencies, window.start_ms, done.commits
+        )
         spans = Spans([span_ms(each) for each in recoveries], inputs) if recoveries else None
         verdicts = [_judged(conductor, done, each, connection, spans) for each in read]
     validity = _validity(trial, done, in_log, latencies)

@@ -14,7 +14,7 @@ from streamgauge.lab.environment import Laboratory
 from streamgauge.lab.fault_drill import FaultDrill
 from streamgauge.lab.inputs import PreparedInput, input_events
 from streamgauge.lab.job_process import JobHandle, JobProcess
-from streamgauge.lab.left_by import left_by
+from streamgauge.lab.left_by import commits_of, left_by
 from streamgauge.lab.planning import publishing_load, resolved, slots_needed
 from streamgauge.lab.publishers import TrialPublishers
 from streamgauge.lab.request import PlannedTrial
@@ -323,7 +323,7 @@ class Conductor:
                 raise
             done.ended_in_time = done.output_still_growing = silent_since is not None
         self._stop_job(process, handle)
-        done.progress = handle.progress
+        done.progress, done.commits = handle.progress, commits_of(handle.attempts, done.inputs)
         done.scheduler, done.left_tables = left_by(handle.attempts, self.folder)
         done.end = {
             "rule": f"all input committed and the output silent for {SILENCE_S:g} s",

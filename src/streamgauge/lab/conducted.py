@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from streamgauge.lab.fault_drill import Endured
 from streamgauge.load.specification import PublisherResult
+from streamgauge.measure.throughput import NO_COMMITS, Commits
 from streamgauge.model import Application, Load
 from streamgauge.model.job import InputTopic
 
@@ -32,6 +33,7 @@ class Conducted:
     resources: Any = None
     watching_cpu_s: float = 0.0
     progress: list[dict[str, Any]] = field(default_factory=list)
+    commits: Commits = NO_COMMITS
     job_started_ms: int = 0
     ended_in_time: bool = True
     output_still_growing: bool = False

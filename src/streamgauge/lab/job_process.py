@@ -59,6 +59,8 @@ class JobHandle:
         self._reader = StatusReader(Path(job.status_path))
         self.started: dict[str, Any] | None = None
         self.committed: dict[str, Offsets] = {}
+        self.commits: list[tuple[int, dict[str, Offsets]]] = []
+        """When it had committed what, in the order in which it told."""
         self.progress: list[dict[str, Any]] = []
         self.samples: list[dict[str, Any]] = []
         self.decisions: list[dict[str, Any]] = []
@@ -78,6 +80,7 @@ class JobHandle:
                         query: {topic: {int(p): o for p, o in parts.items()} for topic, parts in topics.items()}
                         for query, topics in said["offsets"].items()
                     }
+                    self.commits.append((said["at_ms"], self.committed))
                 case "progress":
                     self.progress.append(said["progress"])
                 case "sample":

@@ -1,4 +1,4 @@
-"""Throughput of a trial: what was consumed and written in each second, from the origins of the outputs."""
+"""Throughput of a trial: what was consumed and written in each second, from outputs' origins and the job's commits."""
 
 from __future__ import annotations
 
@@ -14,6 +14,26 @@ from streamgauge.measure.window import Window, attach_inputs
 from streamgauge.store.tables import Table, attach, detach, one_row, quoted
 
 TENTH_MS = 100
+
+
+@dataclass(frozen=True)
+class Commits:
+    """What a job had committed when."""
+
+    rows: np.ndarray
+    """(instant in ms, partition as origins count them, offset before which all was committed)"""
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[int, int, int]]) -> Commits:
+        """From a tuple for each."""
+        return cls(np.array(rows, dtype=np.int64).reshape(-1, 3))
+
+    def by_slot(self, start_ms: int, width_ms: int) -> np.ndarray:
+        """The rows with the number of the slot since `start_ms` for the instant."""
+        return np.column_stack([(self.rows[:, 0] - start_ms) // width_ms, self.rows[:, 1:]])
+
+
+NO_COMMITS = Commits.of([])
 
 
 @dataclass(frozen=True)
@@ -51,6 +71,7 @@ def measure_throughput(
     outputs: Sequence[Table],
     window: Window,
     *,
+    commits: Commits = NO_COMMITS,
     job_started_ms: int | None = None,
     nodes: int = 1,
 ) -> Throughput:
@@ -60,7 +81,7 @@ def measure_throughput(
     start_ms = max(window.start_ms, job_started_ms or 0)
     first, last = one_row(connection, "select min(append_ms), max(append_ms) from output_record")
     first_input, last_input = one_row(connection, "select min(append_ms), max(append_ms) from input_event")
-    table = _per_second(connection, start_ms)
+    table = _per_second(connection, start_ms, commits)
     for number in range(len(outputs)):
         detach(connection, f"output_{number}")
     if last is None or last < start_ms:
@@ -88,8 +109,8 @@ def _attach_outputs(connection: duckdb.DuckDBPyConnection, outputs: Sequence[Tab
     connection.execute(f"create or replace temp view output_record as {' union all '.join(parts)}")
 
 
-def _per_second(connection: duckdb.DuckDBPyConnection, start_ms: int) -> pa.Table:
-    published, consumed, written = _per_slot(connection, start_ms, 1000)
+def _per_second(connection: duckdb.DuckDBPyConnection, start_ms: int, commits: Commits) -> pa.Table:
+    published, consumed, written = _per_slot(connection, start_ms, 1000, commits)
     return pa.table(
         {
             "second": pa.array(np.arange(len(written))),
@@ -101,7 +122,11 @@ def _per_second(connection: duckdb.DuckDBPyConnection, start_ms: int) -> pa.Tabl
 
 
 def measure_tenths(
-    connection: duckdb.DuckDBPyConnection, inputs: Sequence[Table], outputs: Sequence[Table], start_ms: int
+    connection: duckdb.DuckDBPyConnection,
+    inputs: Sequence[Table],
+    outputs: Sequence[Table],
+    start_ms: int,
+    commits: Commits = NO_COMMITS,
 ) -> pa.Table:
     """What came in, was consumed and went out in every tenth of a second, with its first and last output's instant.
 
@@ -109,7 +134,7 @@ def measure_tenths(
     """
     attach_inputs(connection, inputs)
     _attach_outputs(connection, outputs)
-    published, consumed, written = _per_slot(connection, start_ms, TENTH_MS)
+    published, consumed, written = _per_slot(connection, start_ms, TENTH_MS, commits)
     slots = np.arange(len(written))
     instants = connection.execute(
         f"""
@@ -136,24 +161,22 @@ def measure_tenths(
 
 
 def _per_slot(
-    connection: duckdb.DuckDBPyConnection, start_ms: int, width_ms: int
+    connection: duckdb.DuckDBPyConnection, start_ms: int, width_ms: int, commits: Commits
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Events that came in, events that were consumed and records that went out, in every slot since `start_ms`."""
     slot = f"greatest(floor((append_ms - {start_ms}) / {width_ms})::bigint, -1)"
     written = connection.execute(f"select {slot} as s, count(*) from output_record group by s").fetchall()
     published = connection.execute(f"select {slot} as s, count(*) from input_event group by s").fetchall()
-    reached = connection.execute(
+    answered = connection.execute(
         f"""
-        select {slot.replace("append_ms", "o.append_ms")} as s, o.origin_partition,
-               max(o.origin_offset) - any_value(b.base) + 1
-        from output_record o
-        join (select "partition", min("offset") as base from input_event group by "partition") b
-          on b."partition" = o.origin_partition
-        group by s, o.origin_partition
+        select {slot} as s, origin_partition, max(origin_offset) + 1
+        from output_record where origin_partition is not null group by s, origin_partition
         """
     ).fetchall()
+    bases = connection.execute('select "partition", min("offset") from input_event group by 1 order by 1').fetchall()
     slots = max((row[0] for row in (*written, *published)), default=-1) + 1
-    return _counted(published, slots), _consumed(reached, slots), _counted(written, slots)
+    reached = np.concatenate([np.array(answered, dtype=np.int64).reshape(-1, 3), commits.by_slot(start_ms, width_ms)])
+    return _counted(published, slots), _consumed(reached, bases, slots), _counted(written, slots)
 
 
 def _counted(rows: list[tuple[int, int]], slots: int) -> np.ndarray:
@@ -164,12 +187,16 @@ def _counted(rows: list[tuple[int, int]], slots: int) -> np.ndarray:
     return counted
 
 
-def _consumed(reached: list[tuple[int, int, int]], slots: int) -> np.ndarray:
-    """Events consumed in each slot: the growth of Σ over partitions of the furthest origin; slot −1 was before."""
-    numbers = {partition: at for at, partition in enumerate(sorted({row[1] for row in reached}))}
-    furthest = np.zeros((slots + 1, len(numbers)), dtype=np.int64)
-    for second, partition, consumed in reached:
-        furthest[second + 1, numbers[partition]] = consumed
+def _consumed(reached: np.ndarray, bases: Sequence[tuple[int, int]], slots: int) -> np.ndarray:
+    """Events consumed in each slot: the growth of Σ over partitions of the furthest (slot, partition, offset) reached.
+
+    Slot −1 was before. What is told after the last, as the commit that follows the last output is, counts in that.
+    """
+    partitions, first = np.array(bases, dtype=np.int64).reshape(-1, 2).T
+    slot, partition, offset = reached[np.isin(reached[:, 1], partitions)].T
+    column = np.searchsorted(partitions, partition)
+    furthest = np.zeros((slots + 1, len(partitions)), dtype=np.int64)
+    np.maximum.at(furthest, (np.clip(slot, -1, slots - 1) + 1, column), offset - first[column])
     return np.diff(np.maximum.accumulate(furthest, axis=0).sum(axis=1))
 
 
