@@ -36,11 +36,17 @@ def test_a_terminal_of_any_width_shows_names_and_medians_whole(width: int) -> No
 
 def test_remarks_tell_why(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [r.plain for r in tables.remarks([r for r, _ in trials()])]
-    assert (
-        "! projection · spark-realtime: not valid: the publisher fell behind its schedule: 212 ms at the end" in found
-    )
+    behind = "not valid: the publisher fell behind its schedule: 212 ms at the end"
+    assert f"! projection · spark-realtime · seed 40: {behind}" in found
     assert any("gap (never): continuous processing has no aggregates" in line for line in found)
-    assert "✓ grep · spark-realtime: p99<5s: 15 ms" in found
+    assert "✓ grep #2 · spark-realtime · seed 11: p99<5s: 15 ms" in found
+
+
+def test_a_remark_tells_trials_apart_as_the_table_does() -> None:
+    two = [record("grep", "spark-microbatch"), record("grep", "spark-microbatch")]
+    two[1] = {**two[1], "load": "constant:9/s", "trial": {**two[1]["trial"], "load": "constant:9/s"}}
+    found = [line.plain.partition(": p99")[0] for line in tables.remarks(two)]
+    assert found == [f"✓ grep · spark-microbatch · {each['load']}" for each in two]
 
 
 def test_a_name_with_console_markup_is_shown_as_it_is() -> None:

@@ -84,9 +84,7 @@ def summary_table(records: Sequence[Record], width: int = PLAIN_WIDTH) -> Table:
 
 
 def _cells(record: Record, known: Sequence[str], figures: Sequence[Say]) -> list[Text]:
-    repeat = int((record.get("trial") or {}).get("repeat") or 1)
-    name = record["application"] + (f" #{repeat}" if repeat > 1 else "")
-    start = [name, record["engine"], *known]
+    start = [_named(record), record["engine"], *known]
     if not measured(record):
         absence = Text("gap", "yellow") if record.get("gap") else Text("failed", "red")
         return [*map(Text, start), *[Text(NOTHING)] * len(figures), absence, Text(NOTHING)]
@@ -97,6 +95,11 @@ def _cells(record: Record, known: Sequence[str], figures: Sequence[Say]) -> list
         Text(words, {True: "green", False: "red"}.get(right, "yellow") if right is not None else "yellow"),
         Text(mark(bool(record.get("valid"))), "green" if record.get("valid") else "red"),
     ]
+
+
+def _named(record: Record) -> str:
+    repeat = int((record.get("trial") or {}).get("repeat") or 1)
+    return record["application"] + (f" #{repeat}" if repeat > 1 else "")
 
 
 _RECOVERY: dict[str, Say] = {
@@ -134,8 +137,8 @@ def recovery_table(records: Sequence[Record]) -> Table | None:
 def remarks(records: Sequence[Record]) -> list[Text]:
     """What a person should know beside the table: gaps, failures, invalid trials, thresholds, warnings."""
     found: list[Text] = []
-    for record in compared(records):
-        subject = f"{record['application']} · {record['engine']}"
+    rows = compared(records)
+    for record, subject in zip(rows, _subjects(rows), strict=True):
         if not measured(record):
             found.append(
                 remark("yellow" if record.get("gap") else "red", subject, why_not_measured(record) or "no figures")
@@ -154,6 +157,17 @@ def remarks(records: Sequence[Record]) -> list[Text]:
         found += [threshold_line(subject, t) for t in record.get("thresholds") or []]
         found += [remark("red", subject, e) for e in (record.get("verdict") or {}).get("examples") or []]
     return found
+
+
+def _subjects(rows: Sequence[Record]) -> list[str]:
+    """What each row is about, in the words that tell it apart in the table."""
+    several = len(in_order(record["load"] for record in rows)) > 1
+    return [
+        " · ".join(
+            [_named(record), record["engine"], *([record["load"]] if several else []), *([detail] if detail else [])]
+        )
+        for record, detail in zip(rows, told_apart(rows), strict=True)
+    ]
 
 
 def requirements(records: Sequence[Record]) -> list[Text]:
