@@ -85,6 +85,15 @@ def test_passes_go_on_until_one_is_hardly_faster_or_time_is_up(took_s: list[floa
     assert len(cold.taken_s) == passes
 
 
+def test_passes_that_end_with_a_batch_are_compared_by_their_last_answer() -> None:
+    cold = ColdPasses()
+    for answered_s in (4.0, 2.0):
+        cold.look(5.1, answered_s)
+        assert not cold.settled, "all take five seconds, and the job still gets faster"
+    cold.look(5.1, 1.9)
+    assert cold.settled
+
+
 def test_a_process_is_warm_for_an_application_and_in_a_cluster_for_its_input() -> None:
     (here,) = plan_trials(RunRequest(applications=("grep",), load="preloaded", events=1000))
     there = replace(here.trial, place="cluster:2")

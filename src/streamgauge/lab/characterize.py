@@ -126,7 +126,7 @@ class CutConductor(Conductor):
         self.engine_version = str(process.facts.get("version", ""))
         handle = process.characterize(self._job("cuts", done.inputs, done.outputs))
         while not handle.stopped:
-            self._look(process, handle)
+            self.look(process, handle)
             steps = [each for each in handle.samples if each["what"] == "step"]
             if steps:
                 self._listener.step(steps[-1]["name"], steps[-1]["done"], steps[-1]["steps"])

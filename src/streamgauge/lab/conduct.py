@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from typing import Any
 
 from streamgauge.engines import get_engine
 from streamgauge.lab.checkpoint_folder import CheckpointFolder
+from streamgauge.lab.cold_start import discard_passes, discard_time
 from streamgauge.lab.conducted import Conducted
 from streamgauge.lab.environment import Laboratory
 from streamgauge.lab.fault_drill import FaultDrill
@@ -21,8 +21,7 @@ from streamgauge.lab.request import PlannedTrial
 from streamgauge.lab.results import guarantee_of, results_of
 from streamgauge.lab.stored_tables import table_path, write_tables
 from streamgauge.lab.trial_topics import TrialTopics
-from streamgauge.lab.warming import COLD, MOST_S, ColdLatency, ColdPasses, NewestLatencies, warmed_by
-from streamgauge.load import parse_load
+from streamgauge.lab.warming import MOST_S, warmed_by
 from streamgauge.model import EngineError
 from streamgauge.model.job import DEAD_LETTERS, InputTopic, Job
 from streamgauge.places import parse_place
@@ -101,7 +100,7 @@ class Conductor:
 
     def _prepared(self) -> Conducted:
         tables = write_tables(self.application, self.trial.data, self.folder)
-        return Conducted(self.application, self.load, self._make_inputs(), self._make_topics("out"), tables)
+        return Conducted(self.application, self.load, self.make_inputs(), self.make_topics("out"), tables)
 
     def clean_up(self) -> None:
         """Delete the trial's topics, and its results where they lie elsewhere."""
@@ -112,9 +111,9 @@ class Conductor:
         self._prepare(done, process)
         process = process or self._process(done)
         if self._is_cold(process):
-            done.discarded_s = self._discarded_passes(process, done.inputs)
+            done.discarded_s = discard_passes(self, process, done.inputs)
         process, handle = self._run_measured(process, done)
-        done.job_started_ms = handle.started["starting_ms"]
+        done.job_started_ms = _starting_ms(handle)
         self.drill.begin_at(done.job_started_ms * 1_000_000)
         self._wait_for_end(process, handle, done, lambda: self.phase("measuring", 0, 0))
 
@@ -145,7 +144,7 @@ class Conductor:
     def wait_until_published(self, phase: str, process: JobProcess | None = None) -> None:
         """Return when the publishers have ended; `process` is where they publish, if it is not one of their own."""
         while not self.publishers.all_ended():
-            self._look(process, None)
+            self.look(process, None)
             self._show_published(phase)
 
     def _note_published(self, done: Conducted) -> None:
@@ -159,7 +158,7 @@ class Conductor:
         process = self._process(done)
         starts_at_s = self.load.job_starts_at_s or 0.0
         if process.jobs == 0 and self.planned.discards:
-            done.discarded_s = self._discarded_time(process)
+            done.discarded_s = discard_time(self, process)
         handle: Any = None
         if starts_at_s == 0:
             process, handle = self._run_measured(process, done)
@@ -168,7 +167,7 @@ class Conductor:
         self.drill.publishers_started(self.publishers)
         while self.drill.publishing(self.publishers):
             self.drill.begin(self.publishers)
-            self._look(process, handle)
+            self.look(process, handle)
             elapsed_s = self.publishers.elapsed_s()
             if handle is None and elapsed_s >= starts_at_s:
                 process, handle = self._run_measured(process, done)
@@ -176,12 +175,12 @@ class Conductor:
         if handle is None:
             process, handle = self._run_measured(process, done)
         self._note_published(done)
-        done.job_started_ms = handle.started["starting_ms"]
+        done.job_started_ms = _starting_ms(handle)
         self._wait_for_end(process, handle, done, lambda: self.phase("draining", 0, 0))
 
     def _run_measured(self, process: JobProcess, done: Conducted) -> tuple[Any, Any]:
         """Start the measured job; where faults are planned, what stands for it is brought back when it dies."""
-        handle = self._run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
+        handle = self.run_job(process, "measured", done.inputs, done.outputs, dead_letters=done.dead_letters)
         self.measured = handle
         if not self.drill.active:
             return process, handle
@@ -207,7 +206,7 @@ class Conductor:
         place = parse_place(self.trial.place)
         deadline = time.monotonic() + WORKERS_S
         while place.embedded and process.jobs == 0 and process.slots() < place.slots + place.spare_slots:
-            self._look(process, None)
+            self.look(process, None)
             if time.monotonic() > deadline:
                 needed = slots_needed(self.trial, self.application, self.engine)
                 if process.slots() >= needed:
@@ -220,48 +219,11 @@ class Conductor:
     def _is_cold(self, process: JobProcess) -> bool:
         return self.planned.discards and process.runs_first(warmed_by(self.trial))
 
-    def _discarded_passes(self, process: JobProcess, inputs: dict[str, InputTopic]) -> float:
-        """The same job over the same input until it gets no faster, outputs thrown away; the seconds that it took."""
-        self.lab.live.note(COLD)
-        passes = ColdPasses()
-        while not passes.settled:
-            label = f"warm-{len(passes.taken_s) + 1}"
-            outputs = self._make_topics(label)
-            began_s = time.monotonic()
-            handle = self._run_job(process, label, inputs, outputs)
-            while not handle.consumed(self.lab.cluster.end_offsets):
-                self._look(process, handle)
-                self.phase("warming up", 0, 0)
-            passes.look(time.monotonic() - began_s)
-            self._stop_job(process, handle)
-            self.topics.drop(outputs.values())
-        return sum(passes.taken_s)
-
-    def _discarded_time(self, process: JobProcess) -> float:
-        """The same job at the same load over other events until it gets no faster; the seconds that it took."""
-        self.lab.live.note(COLD)
-        inputs, outputs = self._make_inputs("cold-"), self._make_topics("cold-out")
-        handle = self._run_job(process, "cold", inputs, outputs, self.engine.warming)
-        for name, where in inputs.items():
-            self.publishers.start_cold(name, where.topic, parse_load(self.trial.load), MOST_S)
-        elapsed_s, latency = 0.0, ColdLatency()
-        with closing(NewestLatencies(self.lab.cluster, () if self.trial.sink else outputs.values())) as newest:
-            # A trial with faults has a process of its own, whose successor is cold anyway: it is not waited for longer.
-            while not self.publishers.all_ended() and not latency.settled(elapsed_s, soon=self.drill.active):
-                self._look(process, handle)
-                self.phase("warming up", 0, 0)
-                elapsed_s = self.publishers.elapsed_s()
-                latency.look(elapsed_s, newest.look())
-        self.publishers.stop()
-        self.publishers.forget()
-        self._stop_job(process, handle)
-        self.topics.drop([where.topic for where in inputs.values()] + list(outputs.values()))
-        return elapsed_s
-
-    def _run_job(self, process: JobProcess, *where: Any, **more: Any) -> JobHandle:
+    def run_job(self, process: JobProcess, *where: Any, **more: Any) -> JobHandle:
+        """Start a job and return when it runs."""
         handle = process.run(self._job(*where, **more))
         while handle.started is None:
-            self._look(process, handle)
+            self.look(process, handle)
         return handle
 
     def _job(
@@ -298,13 +260,13 @@ class Conductor:
         The input has its final length by now, so until all is committed the log is not asked for anything.
         """
         while self.drill.broker_hit:
-            self._look(process, handle)
+            self.look(process, handle)
         lengths = {where.topic: self.lab.cluster.end_offsets(where.topic) for where in done.inputs.values()}
         ends: dict[str, dict[int, int]] = {}
         silent_since: float | None = None
         try:
             while silent_since is None or time.monotonic() - silent_since < SILENCE_S:
-                self._look(process, handle)
+                self.look(process, handle)
                 show()
                 if self.drill.went_down:
                     done.ended_in_time, ends = False, self._output_ends(done)
@@ -322,7 +284,7 @@ class Conductor:
             if not any(sum(e.values()) for e in ends.values()):
                 raise
             done.ended_in_time = done.output_still_growing = silent_since is not None
-        self._stop_job(process, handle)
+        self.stop_job(process, handle)
         done.progress, done.commits = handle.progress, commits_of(handle.attempts, done.inputs)
         done.scheduler, done.left_tables = left_by(handle.attempts, self.folder)
         done.end = {
@@ -337,7 +299,8 @@ class Conductor:
         letters = done.dead_letters
         return {**ends, letters: self.lab.cluster.end_offsets(letters)} if letters else ends
 
-    def _stop_job(self, process: JobProcess, handle: JobHandle) -> None:
+    def stop_job(self, process: JobProcess, handle: JobHandle) -> None:
+        """End a job and return when it has ended."""
         process.stop_job()
         deadline = time.monotonic() + 60
         while not handle.stopped and handle.failure is None:
@@ -346,7 +309,7 @@ class Conductor:
                 raise EngineError(f"{self.trial.engine} did not stop: {process.last_words()}")
             time.sleep(POLL_S / 2)
 
-    def _look(self, process: Any, handle: Any) -> None:
+    def look(self, process: Any, handle: Any) -> None:
         """Wait a moment; raise when something has died or the time is up."""
         time.sleep(POLL_S)
         if not self.drill.broker_away:
@@ -374,7 +337,8 @@ class Conductor:
             for decision in decisions:
                 self.lab.note(f"{self.trial.title}: {decision['words']}")
 
-    def _make_inputs(self, label: str = "") -> dict[str, InputTopic]:
+    def make_inputs(self, label: str = "") -> dict[str, InputTopic]:
+        """A topic for each input, or the one that an earlier trial has filled; with a label always new ones."""
         inputs: dict[str, InputTopic] = {}
         for position, name in enumerate(self.application.inputs):
             found = self.lab.prepared.get(self.events[name]) if not label and self._may_be_prepared else None
@@ -387,8 +351,13 @@ class Conductor:
         """Whether an earlier trial's topic will do: not where the log itself is to be broken."""
         return self.load.job_starts_at_s is None and not self.drill.breaks_the_log
 
-    def _make_topics(self, label: str) -> dict[str, str]:
+    def make_topics(self, label: str) -> dict[str, str]:
+        """A place for each output."""
         return {o.stage: self.topics.make_place(f"{label}-{o.stage}") for o in self.application.leaf_outputs()}
+
+
+def _starting_ms(handle: Any) -> int:
+    return int(handle.started["starting_ms"])
 
 
 class _TrialTimeoutError(EngineError):

@@ -6,6 +6,7 @@ import statistics
 import time
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from contextlib import closing
 
 from streamgauge.log.cluster import Cluster
 from streamgauge.log.tail import EVERY_S, Tail
@@ -63,17 +64,28 @@ class ColdPasses:
 
     def __init__(self) -> None:
         self.taken_s: list[float] = []
+        self._answered_s: list[float] = []
 
-    def look(self, took_s: float) -> None:
-        """Take the time of one more."""
+    def look(self, took_s: float, answered_s: float | None = None) -> None:
+        """Take the time of one more, and that to its last answer: one that waits for its commit hides its speed."""
         self.taken_s.append(took_s)
+        self._answered_s.append(took_s if answered_s is None else answered_s)
 
     @property
     def settled(self) -> bool:
         """Whether the last was hardly faster than the one before, or all have taken long enough."""
         if sum(self.taken_s) >= MOST_PASSES_S:
             return True
-        return len(self.taken_s) > 1 and self.taken_s[-1] >= SETTLED * self.taken_s[-2]
+        return len(self._answered_s) > 1 and self._answered_s[-1] >= SETTLED * self._answered_s[-2]
+
+
+def answered_after_s(cluster: Cluster, topics: Collection[str], since_ms: int) -> float | None:
+    """How long after that the newest output was appended; None where there is none to be seen."""
+    found: list[int] = []
+    for topic in topics:
+        with closing(Tail(cluster, topic)) as tail:
+            found += [record.append_ms for record in tail.look(cluster.end_offsets(topic))]
+    return (max(found) - since_ms) / 1000 if found else None
 
 
 class NewestLatencies:

@@ -99,7 +99,7 @@ def _cells(record: Record, known: Sequence[str], figures: Sequence[Say]) -> list
 
 def _named(record: Record) -> str:
     repeat = int((record.get("trial") or {}).get("repeat") or 1)
-    return record["application"] + (f" #{repeat}" if repeat > 1 else "")
+    return f"{record['application']}{f' #{repeat}' if repeat > 1 else ''}"
 
 
 _RECOVERY: dict[str, Say] = {
