@@ -102,3 +102,15 @@ def test_a_process_is_warm_for_an_application_and_in_a_cluster_for_its_input() -
     assert warmed_by(there) == warmed_by(replace(there, repeat=2))
     others = [replace(there, partitions=4), replace(there, seed=7), replace(there, events=2000)]
     assert len({warmed_by(each) for each in [there, *others]}) == 4, "other executors read them"
+
+
+def test_a_process_is_warm_for_a_paced_load_after_any_other_but_not_after_a_full_log() -> None:
+    paced, other, full = (
+        plan_trials(RunRequest(applications=(name,), load=load, **size))[0].trial
+        for name, load, size in (
+            ("grep", "constant:10/s", {"for_s": 1}),
+            ("wordcount", "burst:10/s:1s:5/s", {"for_s": 2}),
+            ("grep", "preloaded", {"events": 1000}),
+        )
+    )
+    assert warmed_by(paced) == warmed_by(other) != warmed_by(full)

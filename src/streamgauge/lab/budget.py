@@ -97,7 +97,7 @@ def _trial_s(planned: PlannedTrial, cold: bool, first: bool) -> float:
         return fixed_s + events / PUBLISHED_PER_S + discarded_s + drain_s
     schedule_s = float(publishing_load(trial.load, planned.warmup_s).due_s([trial.events - 1])[0])
     settling_s = LEAST_S if trial.faults or _takes_records_one_by_one(planned) else SETTLING_S
-    discarded_s = settling_s if cold and planned.discards else 0.0
+    discarded_s = settling_s if first and planned.discards else 0.0
     waiting_s = load.events_by(load.job_starts_at_s) / _drained_per_s(planned)
     return fixed_s + schedule_s + discarded_s + waiting_s
 

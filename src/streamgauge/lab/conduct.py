@@ -157,7 +157,7 @@ class Conductor:
     def _conduct_paced(self, done: Conducted) -> None:
         process = self._process(done)
         starts_at_s = self.load.job_starts_at_s or 0.0
-        if process.jobs == 0 and self.planned.discards:
+        if self._is_cold(process):
             done.discarded_s = discard_time(self, process)
         handle: Any = None
         if starts_at_s == 0:

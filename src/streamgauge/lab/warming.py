@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from contextlib import closing
 
+from streamgauge.load import parse_load
 from streamgauge.log.cluster import Cluster
 from streamgauge.log.tail import EVERY_S, Tail
 from streamgauge.model import Trial
@@ -29,10 +30,13 @@ SLACK_MS = 5.0
 
 
 def warmed_by(trial: Trial) -> tuple[object, ...]:
-    """What a process must have run for a full log to be drained warm.
+    """What a process must have run for the trial to begin warm: under a paced load any such trial will do.
 
-    In a cluster that is the same input too: its topics and partitions decide which of the executors read it.
+    A full log must have been drained by the same application, in a cluster over the same input too: its topics and
+    partitions decide which of the executors read it.
     """
+    if parse_load(trial.load).job_starts_at_s is not None:
+        return ("paced",)
     what = (trial.found_at, trial.stop_after, tuple(sorted(trial.parameters.items())))
     return (*what, trial.partitions, trial.events, trial.seed) if parse_place(trial.place).nodes > 1 else what
 
