@@ -9,7 +9,6 @@ from typing import Any
 import duckdb
 import pytest
 
-from streamgauge.lab import warming
 from streamgauge.lab.latency_parts import components_of
 from streamgauge.lab.request import RunRequest
 from streamgauge.lab.run import conduct_run
@@ -83,15 +82,14 @@ def records(broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory) ->
             load="constant:300/s",
             for_s=12,
             warmup_s=8,
+            # Components add up however warm it is.
+            settling_s=8,
             settings=settings,
             kafka=broker.bootstrap,
             out=folder,
             timeout_s=200,
         )
-        with pytest.MonkeyPatch.context() as patch:
-            # Components add up however warm it is.
-            patch.setattr(warming, "MOST_S", warming.LEAST_S)
-            conduct_run(request, listener)
+        conduct_run(request, listener)
         (made[engine],) = listener.records
     return made
 

@@ -110,7 +110,7 @@ def test_every_probe_is_a_stored_trial_and_the_edge_is_found(simulated: Simulate
 def test_a_probe_is_a_constant_load_over_all_inputs_together(tmp_path: Path) -> None:
     one = planned_probe(request(tmp_path), 1_000, 1)
     assert (one.trial.load, one.trial.events - one.trial.warmup_events) == ("constant:1000/s", 30_000)
-    assert (one.warmup_s, one.timeout_s, one.discards) == (5.0, 60.0, True)
+    assert (one.warmup_s, one.timeout_s, one.settling_s) == (5.0, 60.0, 60.0)
     two = planned_probe(request(tmp_path, application="traffic-flow", stop_after="tumbling"), 1_000, 3)
     assert (two.trial.load, two.trial.repeat, two.trial.stop_after) == ("constant:500/s", 3, "tumbling")
 

@@ -63,7 +63,7 @@ class FakeCluster:
 
 
 STARTED = {"what": "started", "starting_ms": 5, "reads": {"count": ["in"]}}
-COMMITTED = {"what": "committed", "offsets": {"count": {"in": {"0": 40}}}}
+COMMITTED = {"what": "committed", "at_ms": 1, "offsets": {"count": {"in": {"0": 40}}}}
 FAILED = {"what": "failed", "cause": "query 'count' ended", "way_out": "", "exit_code": 5}
 
 

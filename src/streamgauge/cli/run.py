@@ -61,6 +61,13 @@ def run(
     warmup: Annotated[
         str | None, typer.Option(metavar="TIME", help="Time at the same load that is not measured (default 10s).")
     ] = None,
+    settling: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Longest time that an engine which has just started is warmed before its first trial (default 30s).",
+        ),
+    ] = None,
     seed: Seed = 1,
     repeat: Annotated[
         int, typer.Option(metavar="N", help="How often each trial is run; two or more give intervals.")
@@ -160,6 +167,7 @@ def run(
         events=None if events is None else parse_count(events),
         for_s=None if for_ is None else parse_duration_s(for_),
         warmup_s=None if warmup is None else parse_duration_s(warmup),
+        settling_s=RunRequest.settling_s if settling is None else parse_duration_s(settling),
         seed=seed,
         repeat=repeat,
         partitions=partitions,

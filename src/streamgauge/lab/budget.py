@@ -13,7 +13,7 @@ from streamgauge.lab.expansion import process_key
 from streamgauge.lab.fault_planning import breaks_the_cluster, failure_timeout_of
 from streamgauge.lab.planning import publishing_load, resolved
 from streamgauge.lab.request import PlannedTrial
-from streamgauge.lab.warming import LEAST_S, MOST_PASSES_S, warmed_by
+from streamgauge.lab.warming import longest_s, warmed_by
 from streamgauge.load import parse_load
 from streamgauge.model.units import parse_duration_s
 from streamgauge.places import parse_place
@@ -22,18 +22,18 @@ RUN_S = 8.0
 """Starting the log and ending everything."""
 PROCESS_S = 6.0
 """Starting a job process."""
-TRIAL_S = 6.0
+TRIAL_S = 4.5
 """Topics, the start of the job, the silence at the end, reading back, storing."""
 QUERY_S = 1.0
 """What a query takes to its first row."""
 PUBLISHED_PER_S = 500_000
 VERIFIED_PER_S = 200_000
 DRAINED_PER_S = 50_000
-FAST_PER_S = 150_000
+FAST_PER_S = 200_000
 FAST = frozenset({"identity", "sample", "projection", "grep", "wordcount", "distinct-count", "statistics"})
-SETTLING_S = 24.0
-"""What micro-batches take under a paced load until they get no faster; where every record takes its own way, less."""
-PASSES = 4
+RECORDS_SETTLE_S = 32.0
+"""What it takes under a paced load until it gets no faster where every record takes its own way; micro-batches: all."""
+PASSES = 5
 """Over a full log the passes that are thrown away, where they are short."""
 RECORD_AT_A_TIME = 3
 """A preloaded log is drained so many times slower where every record takes its own way."""
@@ -44,7 +44,7 @@ EXECUTORS_S = 4.0
 RECOVERED_S = 10.0
 """What a job that a fault has ended takes until it is where it was, for each fault that is spelled."""
 WAITS = ("trigger", "batch-duration", "epoch")
-"""Settings that say how long the end of the input may wait to be committed."""
+"""Settings that say how long the end of the input may wait to be committed; half of it is expected."""
 
 
 def expected_s(trials: Sequence[PlannedTrial]) -> list[float]:
@@ -87,17 +87,16 @@ def _trial_s(planned: PlannedTrial, cold: bool, first: bool) -> float:
     trial = planned.trial
     load = parse_load(trial.load)
     events = trial.events * len(resolved(trial.found_at, trial.stop_after).inputs)
-    wait_s = _wait_s(planned)
+    wait_s, most_s = _wait_s(planned), longest_s(planned, not cold) if first else 0.0
     fixed_s = TRIAL_S + (PROCESS_S if cold else 0.0) + wait_s + events / VERIFIED_PER_S
     fixed_s += RECOVERED_S * len(trial.faults)
     if load.job_starts_at_s is None:
         drain_s = QUERY_S + events / _drained_per_s(planned)
         pass_s = drain_s + wait_s
-        discarded_s = min(PASSES * pass_s, max(pass_s, MOST_PASSES_S)) if first and planned.discards else 0.0
+        discarded_s = min(PASSES * pass_s, max(pass_s, most_s)) if most_s else 0.0
         return fixed_s + events / PUBLISHED_PER_S + discarded_s + drain_s
     schedule_s = float(publishing_load(trial.load, planned.warmup_s).due_s([trial.events - 1])[0])
-    settling_s = LEAST_S if trial.faults or _takes_records_one_by_one(planned) else SETTLING_S
-    discarded_s = settling_s if first and planned.discards else 0.0
+    discarded_s = min(most_s, RECORDS_SETTLE_S) if _takes_records_one_by_one(planned) else most_s
     waiting_s = load.events_by(load.job_starts_at_s) / _drained_per_s(planned)
     return fixed_s + schedule_s + discarded_s + waiting_s
 
@@ -113,4 +112,4 @@ def _takes_records_one_by_one(planned: PlannedTrial) -> bool:
 
 def _wait_s(planned: PlannedTrial) -> float:
     values = get_engine(planned.trial.engine).resolve(planned.trial.settings)
-    return sum(parse_duration_s(values[name]) for name in WAITS if values.get(name))
+    return sum(parse_duration_s(values[name]) for name in WAITS if values.get(name)) / 2

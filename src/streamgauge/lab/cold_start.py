@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from streamgauge.lab.warming import COLD, MOST_S, ColdLatency, ColdPasses, NewestLatencies, answered_after_s
+from streamgauge.lab.warming import COLD, ColdLatency, ColdPasses, NewestLatencies, answered_after_s, longest_s
 from streamgauge.load import parse_load
 from streamgauge.model.job import InputTopic
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def discard_passes(conductor: Conductor, process: JobProcess, inputs: dict[str, InputTopic]) -> float:
     """The same job over the same input until it gets no faster; the seconds that it took."""
     conductor.lab.live.note(COLD)
-    cluster, passes = conductor.lab.cluster, ColdPasses()
+    cluster, passes = conductor.lab.cluster, ColdPasses(longest_s(conductor.planned, process.jobs > 0))
     while not passes.settled:
         label = f"warm-{len(passes.taken_s) + 1}"
         outputs = conductor.make_topics(label)
@@ -39,15 +39,14 @@ def discard_passes(conductor: Conductor, process: JobProcess, inputs: dict[str, 
 def discard_time(conductor: Conductor, process: JobProcess) -> float:
     """The same job at the same load over other events until it gets no faster; the seconds that it took."""
     conductor.lab.live.note(COLD)
-    publishers = conductor.publishers
+    publishers, most_s = conductor.publishers, longest_s(conductor.planned, process.jobs > 0)
     inputs, outputs = conductor.make_inputs("cold-"), conductor.make_topics("cold-out")
     handle = conductor.run_job(process, "cold", inputs, outputs, conductor.engine.warming)
     for name, where in inputs.items():
-        publishers.start_cold(name, where.topic, parse_load(conductor.trial.load), MOST_S)
-    elapsed_s, latency = 0.0, ColdLatency()
+        publishers.start_cold(name, where.topic, parse_load(conductor.trial.load), most_s)
+    elapsed_s, latency = 0.0, ColdLatency(most_s)
     with closing(NewestLatencies(conductor.lab.cluster, _followed(conductor, outputs))) as newest:
-        # A trial with faults has a process of its own, whose successor is cold anyway: it is not waited for longer.
-        while not publishers.all_ended() and not latency.settled(elapsed_s, soon=conductor.drill.active):
+        while not publishers.all_ended() and not latency.settled(elapsed_s):
             conductor.look(process, handle)
             conductor.phase("warming up", 0, 0)
             elapsed_s = publishers.elapsed_s()

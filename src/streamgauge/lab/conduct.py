@@ -21,7 +21,7 @@ from streamgauge.lab.request import PlannedTrial
 from streamgauge.lab.results import guarantee_of, results_of
 from streamgauge.lab.stored_tables import table_path, write_tables
 from streamgauge.lab.trial_topics import TrialTopics
-from streamgauge.lab.warming import MOST_S, warmed_by
+from streamgauge.lab.warming import warmed_by
 from streamgauge.model import EngineError
 from streamgauge.model.job import DEAD_LETTERS, InputTopic, Job
 from streamgauge.places import parse_place
@@ -69,7 +69,7 @@ class Conductor:
 
     def _schedule_s(self) -> float:
         """How long publishing takes by the schedule, which the time-out does not count."""
-        return float(self.load.due_s([self.trial.events - 1])[0]) + (MOST_S if self.warmup_s else 0.0)
+        return float(self.load.due_s([self.trial.events - 1])[0]) + self.planned.settling_s
 
     def conduct(self) -> Conducted:
         """Publish, run, wait for the end; topics stay until `clean_up`."""
@@ -217,7 +217,7 @@ class Conductor:
                 )
 
     def _is_cold(self, process: JobProcess) -> bool:
-        return self.planned.discards and process.runs_first(warmed_by(self.trial))
+        return self.planned.settling_s > 0 and process.runs_first(warmed_by(self.trial))
 
     def run_job(self, process: JobProcess, *where: Any, **more: Any) -> JobHandle:
         """Start a job and return when it runs."""

@@ -11,8 +11,8 @@ from typing import Any
 from streamgauge.engines import get_engine
 from streamgauge.lab.fault_planning import stretched
 from streamgauge.lab.planning import plan_trials
-from streamgauge.lab.request import DEFAULT_ENGINES, PlannedTrial, RunRequest
-from streamgauge.lab.suite import Matrix, Scale, Suite
+from streamgauge.lab.request import DEFAULT_ENGINES, QUICK_SETTLING_S, THOROUGH_SETTLING_S, PlannedTrial, RunRequest
+from streamgauge.lab.suite import QUICK, Matrix, Scale, Suite
 from streamgauge.lab.suite_keys import AXES, TABLES
 from streamgauge.load import parse_load
 from streamgauge.load.scaling import longer
@@ -111,6 +111,7 @@ def _request(scale: Scale, values: Mapping[str, Any]) -> RunRequest:
         events=None if events is None else max(1, round(events * scale.factor)),
         for_s=None if for_s is None else max(SHORTEST_S, for_s * scale.factor),
         warmup_s=None if warmup_s is None else warmup_s * scale.factor,
+        settling_s=values.get("settling", QUICK_SETTLING_S if scale == QUICK else THOROUGH_SETTLING_S),
         seed=values.get("seeds", RunRequest.seed),
         repeat=values.get("repeats", RunRequest.repeat),
         partitions=values.get("partitions"),

@@ -103,7 +103,7 @@ def plan_trials(request: RunRequest) -> list[PlannedTrial]:
         PlannedTrial(
             trial=trial,
             warmup_s=warmup_s(request, load),
-            discards=request.warmup_s != 0,
+            settling_s=0.0 if request.warmup_s == 0 else request.settling_s,
             timeout_s=request.timeout_s,
             thresholds=request.thresholds if trial.faults == faults else (),
             gap=_checked_gap(trial, engines[trial.engine]),

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from streamgauge.engines import get_engine
 from streamgauge.lab.environment import Laboratory
 from streamgauge.lab.planning import plan_trials, resolved
-from streamgauge.lab.request import Listener, Plan, PlannedTrial, RunRequest
+from streamgauge.lab.request import THOROUGH_SETTLING_S, Listener, Plan, PlannedTrial, RunRequest
 from streamgauge.lab.run import check_before, conduct_trial, laboratory_of, log_is_gone
 from streamgauge.lab.search import SearchRange, SearchResult, search
 from streamgauge.load.spelling import rate_text
@@ -103,6 +103,7 @@ def planned_probe(request: SearchRequest, rate_per_s: float, repeat: int) -> Pla
             load=f"constant:{rate_text(rate_per_s / inputs)}",
             for_s=request.for_s,
             warmup_s=request.warmup_s,
+            settling_s=THOROUGH_SETTLING_S,
             seed=request.seed,
             partitions=request.partitions,
             place=request.place,

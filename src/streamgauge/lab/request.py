@@ -13,6 +13,11 @@ DEFAULT_ENGINES = ("spark-microbatch",)
 DEFAULT_WARMUP_S = 10.0
 DEFAULT_MEASURED_S = 15.0
 DEFAULT_TIMEOUT_S = 600.0
+SETTLING_S = 30.0
+QUICK_SETTLING_S = 16.0
+THOROUGH_SETTLING_S = 60.0
+"""Longest time that a process is warmed by default: by one command, in a suite's quick look, and where many trials are
+compared."""
 DEFAULT_PRELOADED_EVENTS = 1_000_000
 
 
@@ -28,6 +33,8 @@ class RunRequest:
     for_s: float | None = None
     """Measured seconds, after the warm-up."""
     warmup_s: float | None = None
+    settling_s: float = SETTLING_S
+    """Longest time that a job process which is cold is warmed; not at all where there is no warm-up."""
     seed: int = 1
     repeat: int = 1
     partitions: int | None = None
@@ -65,8 +72,8 @@ class PlannedTrial:
     trial: Trial
     warmup_s: float = 0.0
     """Seconds at the trial's own load before its figures begin."""
-    discards: bool = True
-    """Whether a process that is cold runs a discarded pass first."""
+    settling_s: float = SETTLING_S
+    """Longest time that a process which is cold runs the job before, its outputs thrown away."""
     timeout_s: float = DEFAULT_TIMEOUT_S
     thresholds: tuple[str, ...] = ()
     gap: Gap | None = None
@@ -85,7 +92,7 @@ class PlannedTrial:
         return PlannedTrial(
             trial=Trial.from_dict(values["trial"]),
             warmup_s=values["warmup_s"],
-            discards=values["discards"],
+            settling_s=values["settling_s"],
             timeout_s=values["timeout_s"],
             thresholds=tuple(values["thresholds"]),
             gap=Gap(**gap) if gap else None,

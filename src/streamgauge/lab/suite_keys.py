@@ -162,6 +162,7 @@ KEYS: Mapping[str, Key] = {
     "cases": Key(_case),
     "repeats": Key(_whole, several=False),
     "warmup": Key(_duration_s, several=False),
+    "settling": Key(_duration_s, several=False),
     "timeout": Key(_positive_s, several=False),
     "thresholds": Key(_threshold),
 }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from contextlib import closing
 
+from streamgauge.lab.request import PlannedTrial
 from streamgauge.load import parse_load
 from streamgauge.log.cluster import Cluster
 from streamgauge.log.tail import EVERY_S, Tail
@@ -15,17 +17,17 @@ from streamgauge.model import Trial
 from streamgauge.places import parse_place
 
 COLD = "the job starts cold: what it answers is thrown away until it gets no faster"
-LEAST_S = 8.0
-MOST_S = 30.0
-"""A cold process runs the job under a paced load for this long at least and at most, its outputs thrown away."""
 MOST_EVENTS = 1_000_000
-MOST_PASSES_S = 16.0
-"""Passes over a full log are repeated until they have taken this long together."""
-RARE_S = 16.0
+MOST_AGAIN_S = 16.0
+"""A warm process drains the full log of an application that is new to it for so long at most."""
+MOST_BROKEN_S = 8.0
+"""A trial with faults has a process of its own, whose successor is cold anyway: it is not waited for longer."""
+SPAN_S = 8.0
+RARE_S = 3 * SPAN_S
 """Where spans have no answers, as an application that answers rarely has, it is enough to have run for this long."""
-SPAN_S = 4.0
-SETTLED = 0.85
-"""What takes at least this share of the time it took before has settled."""
+SETTLED = 0.95
+SETTLED_PASS = 0.9
+"""What takes at least this share of the time it took before has settled; two passes in a row must."""
 SLACK_MS = 5.0
 
 
@@ -35,28 +37,40 @@ def warmed_by(trial: Trial) -> tuple[object, ...]:
     A full log must have been drained by the same application, in a cluster over the same input too: its topics and
     partitions decide which of the executors read it.
     """
-    if parse_load(trial.load).job_starts_at_s is not None:
+    if _is_paced(trial):
         return ("paced",)
     what = (trial.found_at, trial.stop_after, tuple(sorted(trial.parameters.items())))
     return (*what, trial.partitions, trial.events, trial.seed) if parse_place(trial.place).nodes > 1 else what
 
 
+def longest_s(planned: PlannedTrial, again: bool) -> float:
+    """How long the process is warmed for the trial at most; `again` where it has run other jobs before."""
+    if _is_paced(planned.trial):
+        return min(planned.settling_s, MOST_BROKEN_S) if planned.trial.faults else planned.settling_s
+    return min(planned.settling_s, MOST_AGAIN_S) if again or planned.trial.faults else planned.settling_s
+
+
+def _is_paced(trial: Trial) -> bool:
+    return parse_load(trial.load).job_starts_at_s is not None
+
+
 class ColdLatency:
     """The median latency of each span of a job's first seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_s: float) -> None:
+        self._most_s = most_s
         self._spans: defaultdict[int, list[float]] = defaultdict(list)
 
     def look(self, elapsed_s: float, latencies_ms: Sequence[float]) -> None:
         """Take the latencies of what was answered last."""
         self._spans[int(elapsed_s // SPAN_S)] += latencies_ms
 
-    def settled(self, elapsed_s: float, soon: bool = False) -> bool:
+    def settled(self, elapsed_s: float) -> bool:
         """Whether the last whole span was hardly faster than the one before; without answers, after a while."""
-        if not LEAST_S <= elapsed_s < (LEAST_S if soon else MOST_S):
-            return elapsed_s >= LEAST_S
-        last = int(elapsed_s // SPAN_S) - 1
-        before, now = self._spans[last - 1], self._spans[last]
+        whole = int(elapsed_s // SPAN_S)
+        if elapsed_s >= self._most_s or whole < 2:
+            return elapsed_s >= self._most_s
+        before, now = self._spans[whole - 2], self._spans[whole - 1]
         if not before or not now:
             return elapsed_s >= RARE_S
         was, became = statistics.median(before), statistics.median(now)
@@ -66,7 +80,8 @@ class ColdLatency:
 class ColdPasses:
     """The times of passes over one full log."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_s: float) -> None:
+        self._most_s = most_s
         self.taken_s: list[float] = []
         self._answered_s: list[float] = []
 
@@ -77,10 +92,11 @@ class ColdPasses:
 
     @property
     def settled(self) -> bool:
-        """Whether the last was hardly faster than the one before, or all have taken long enough."""
-        if sum(self.taken_s) >= MOST_PASSES_S:
+        """Whether the last two were hardly faster than the fastest before, or all have taken long enough."""
+        if sum(self.taken_s) >= self._most_s:
             return True
-        return len(self._answered_s) > 1 and self._answered_s[-1] >= SETTLED * self._answered_s[-2]
+        *before, last, newest = (math.inf, math.inf, *self._answered_s)
+        return len(self._answered_s) > 2 and min(last, newest) >= SETTLED_PASS * min(before)
 
 
 def answered_after_s(cluster: Cluster, topics: Collection[str], since_ms: int) -> float | None:
