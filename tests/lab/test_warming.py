@@ -92,6 +92,15 @@ def test_how_long_a_process_is_warmed_depends_on_what_it_has_run_and_what_will_h
     assert longest_s(without, again=False) == 0
 
 
+def test_passes_of_a_new_process_go_on_for_a_while() -> None:
+    cold = ColdPasses(MOST_S, least_s=9.0)
+    for _ in range(4):
+        cold.look(2.0)
+        assert not cold.settled
+    cold.look(2.0)
+    assert cold.settled
+
+
 def test_passes_that_end_with_a_batch_are_compared_by_their_last_answer() -> None:
     cold = ColdPasses(MOST_S)
     for answered_s in (4.0, 3.0, 2.0, 1.9):

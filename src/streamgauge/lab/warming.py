@@ -80,8 +80,8 @@ class ColdLatency:
 class ColdPasses:
     """The times of passes over one full log."""
 
-    def __init__(self, most_s: float) -> None:
-        self._most_s = most_s
+    def __init__(self, most_s: float, least_s: float = 0.0) -> None:
+        self._most_s, self._least_s = most_s, least_s
         self.taken_s: list[float] = []
         self._answered_s: list[float] = []
 
@@ -96,7 +96,8 @@ class ColdPasses:
         if sum(self.taken_s) >= self._most_s:
             return True
         *before, last, newest = (math.inf, math.inf, *self._answered_s)
-        return len(self._answered_s) > 2 and min(last, newest) >= SETTLED_PASS * min(before)
+        long_enough = sum(self.taken_s) >= self._least_s and len(self._answered_s) > 2
+        return long_enough and min(last, newest) >= SETTLED_PASS * min(before)
 
 
 def answered_after_s(cluster: Cluster, topics: Collection[str], since_ms: int) -> float | None:
