@@ -98,6 +98,7 @@ def test_a_run_that_cannot_begin_takes_its_page_along(tmp_path: Path) -> None:
 @pytest.mark.timeout(300)
 def test_a_real_run_is_served_while_it_runs_and_the_page_ends_with_it(tmp_path: Path) -> None:
     arguments = ["run", "identity", "--load", "constant:200/s", "--for", "6s", "--warmup", "2s", "--watch"]
+    arguments += ["--settling", "8s"]
     with subprocess.Popen(
         [sys.executable, "-m", "streamgauge.cli", *arguments, "--out", str(tmp_path)],
         stdout=subprocess.PIPE,
