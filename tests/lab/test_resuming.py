@@ -179,6 +179,13 @@ def test_another_machine_and_a_run_without_a_plan_are_refused(
         resume_run(Plan((), out=tmp_path), bare.id, Remembering())
 
 
+def test_a_plan_of_another_version_is_refused(lab: NoLaboratory, tmp_path: Path) -> None:
+    stored = RunStore(tmp_path).open(interrupted(lab, tmp_path))
+    del stored.run["plan"]["trials"][0]["settling_s"]
+    with pytest.raises(StoreError, match="does not say 'settling_s': another version"):
+        left_of(Plan((), out=tmp_path), stored)
+
+
 def test_a_disk_that_fills_stops_the_run_and_what_is_stored_stays(lab: NoLaboratory, tmp_path: Path) -> None:
     lab.stop_at, lab.stop_by = 3, StoreError("the disk is full")
     with pytest.raises(StoreError, match="the disk is full"):

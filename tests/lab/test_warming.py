@@ -19,6 +19,7 @@ from streamgauge.lab.warming import (
     ColdLatency,
     ColdPasses,
     longest_s,
+    shortest_s,
     warmed_by,
 )
 
@@ -88,6 +89,7 @@ def test_how_long_a_process_is_warmed_depends_on_what_it_has_run_and_what_will_h
     assert (longest_s(paced, again=False), longest_s(paced, again=True)) == (30.0, 30.0)
     broken = [replace(each, trial=replace(each.trial, faults=("kill driver at 1s",))) for each in (full, paced)]
     assert [longest_s(each, again=False) for each in broken] == [MOST_AGAIN_S, MOST_BROKEN_S]
+    assert [shortest_s(full, again) for again in (False, True)] == [15.0, 0.0] and shortest_s(broken[0], False) == 0
     (without,) = plan_trials(RunRequest(applications=("grep",), load="preloaded", events=1000, warmup_s=0))
     assert longest_s(without, again=False) == 0
 

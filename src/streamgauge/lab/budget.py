@@ -13,7 +13,7 @@ from streamgauge.lab.expansion import process_key
 from streamgauge.lab.fault_planning import breaks_the_cluster, failure_timeout_of
 from streamgauge.lab.planning import publishing_load, resolved
 from streamgauge.lab.request import PlannedTrial
-from streamgauge.lab.warming import longest_s, warmed_by
+from streamgauge.lab.warming import longest_s, shortest_s, warmed_by
 from streamgauge.load import parse_load
 from streamgauge.model.units import parse_duration_s
 from streamgauge.places import parse_place
@@ -93,8 +93,8 @@ def _trial_s(planned: PlannedTrial, cold: bool, first: bool) -> float:
     if load.job_starts_at_s is None:
         drain_s = QUERY_S + events / _drained_per_s(planned)
         pass_s = drain_s + wait_s
-        least_s = most_s / 2 if cold and not trial.faults else 0.0
-        discarded_s = max(least_s, min(PASSES * pass_s, max(pass_s, most_s))) if most_s else 0.0
+        passes_s = max(shortest_s(planned, not cold), min(PASSES * pass_s, max(pass_s, most_s)))
+        discarded_s = passes_s if most_s else 0.0
         return fixed_s + events / PUBLISHED_PER_S + discarded_s + drain_s
     schedule_s = float(publishing_load(trial.load, planned.warmup_s).due_s([trial.events - 1])[0])
     discarded_s = min(most_s, RECORDS_SETTLE_S) if _takes_records_one_by_one(planned) else most_s

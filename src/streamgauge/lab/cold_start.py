@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from streamgauge.lab.warming import COLD, ColdLatency, ColdPasses, NewestLatencies, answered_after_s, longest_s
+from streamgauge.lab.warming import (
+    COLD,
+    ColdLatency,
+    ColdPasses,
+    NewestLatencies,
+    answered_after_s,
+    longest_s,
+    shortest_s,
+)
 from streamgauge.load import parse_load
 from streamgauge.model.job import InputTopic
 
@@ -19,9 +27,8 @@ if TYPE_CHECKING:
 def discard_passes(conductor: Conductor, process: JobProcess, inputs: dict[str, InputTopic]) -> float:
     """The same job over the same input until it gets no faster; the seconds that it took."""
     conductor.lab.live.note(COLD)
-    most_s, new = longest_s(conductor.planned, process.jobs > 0), process.jobs == 0 and not conductor.drill.active
-    # What runs around the job in a new process goes on getting faster while one application no longer shows it.
-    cluster, passes = conductor.lab.cluster, ColdPasses(most_s, most_s / 2 if new else 0.0)
+    planned, again = conductor.planned, process.jobs > 0
+    cluster, passes = conductor.lab.cluster, ColdPasses(longest_s(planned, again), shortest_s(planned, again))
     while not passes.settled:
         label = f"warm-{len(passes.taken_s) + 1}"
         outputs = conductor.make_topics(label)

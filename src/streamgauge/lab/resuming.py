@@ -52,7 +52,7 @@ def left_of(given: Plan, stored: StoredRun, sink: str | None = None) -> Left:
     _check_machine(stored.id, stored.run.get("machine") or {})
     config = found["kafka_config"]
     plan = Plan(
-        trials=tuple(_with_sink(PlannedTrial.from_dict(each), sink) for each in found["trials"]),
+        trials=tuple(_with_sink(_planned(stored.id, each), sink) for each in found["trials"]),
         kafka=given.kafka or found["kafka"],
         kafka_config=given.kafka_config or (Path(config) if config else None),
         out=given.out,
@@ -63,6 +63,16 @@ def left_of(given: Plan, stored: StoredRun, sink: str | None = None) -> Left:
     )
     known = {_key(record["trial"]): record for record in stored.trials}
     return Left(plan, [known.get(_key(each.trial.as_dict())) for each in plan.trials])
+
+
+def _planned(run: str, values: Mapping[str, Any]) -> PlannedTrial:
+    try:
+        return PlannedTrial.from_dict(values)
+    except KeyError as error:
+        raise StoreError(
+            f"the plan of the run '{run}' does not say {error}: another version of streamgauge stored it",
+            "Resume it with that version, or run it again; what is stored stays",
+        ) from None
 
 
 def _key(trial: Mapping[str, Any]) -> str:
