@@ -13,7 +13,7 @@ from streamgauge.lab.expansion import process_key
 from streamgauge.lab.fault_planning import breaks_the_cluster, failure_timeout_of
 from streamgauge.lab.planning import publishing_load, resolved
 from streamgauge.lab.request import PlannedTrial
-from streamgauge.lab.warming import longest_s, shortest_s, warmed_by
+from streamgauge.lab.warming import Warmth, longest_s, shortest_s
 from streamgauge.load import parse_load
 from streamgauge.model.units import parse_duration_s
 from streamgauge.places import parse_place
@@ -52,7 +52,7 @@ def expected_s(trials: Sequence[PlannedTrial]) -> list[float]:
     found: list[float] = []
     process: tuple[object, ...] | None = None
     cluster: tuple[object, ...] | None = None
-    warm: set[tuple[object, ...]] = set()
+    warmth = Warmth()
     for planned in trials:
         if planned.gap is not None:
             found.append(0.0)
@@ -60,14 +60,14 @@ def expected_s(trials: Sequence[PlannedTrial]) -> list[float]:
         key = process_key(planned)
         cold = key != process
         if cold:
-            process, warm = key, set()
-        seconds = _trial_s(planned, cold, warmed_by(planned.trial) not in warm)
+            process, warmth = key, Warmth()
+        seconds = _trial_s(planned, cold, warmth.is_cold_for(planned.trial))
         wanted = _cluster(planned)
         if wanted is not None:
             seconds += (EXECUTORS_S if cold else 0.0) + (CLUSTER_S if wanted != cluster else 0.0)
         cluster = None if breaks_the_cluster(planned.trial) else wanted
         found.append(seconds)
-        warm.add(warmed_by(planned.trial))
+        warmth.add(planned.trial)
     return found
 
 

@@ -21,7 +21,6 @@ from streamgauge.lab.request import PlannedTrial
 from streamgauge.lab.results import guarantee_of, results_of
 from streamgauge.lab.stored_tables import table_path, write_tables
 from streamgauge.lab.trial_topics import TrialTopics
-from streamgauge.lab.warming import warmed_by
 from streamgauge.model import EngineError
 from streamgauge.model.job import DEAD_LETTERS, InputTopic, Job
 from streamgauge.places import parse_place
@@ -217,7 +216,10 @@ class Conductor:
                 )
 
     def _is_cold(self, process: JobProcess) -> bool:
-        return self.planned.settling_s > 0 and process.runs_first(warmed_by(self.trial))
+        """Whether the process must be warmed for the trial; after it, it need not be."""
+        cold = process.warmth.is_cold_for(self.trial)
+        process.warmth.add(self.trial)
+        return cold and self.planned.settling_s > 0
 
     def run_job(self, process: JobProcess, *where: Any, **more: Any) -> JobHandle:
         """Start a job and return when it runs."""

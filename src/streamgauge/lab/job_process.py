@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 import psutil
 
 from streamgauge.engines.execution import ExecutableEngine, Offsets
+from streamgauge.lab.warming import Warmth
 from streamgauge.load.specification import PublisherSpec
 from streamgauge.model import EngineError, UserError
 from streamgauge.model.errors import EXIT_USER
@@ -125,8 +126,7 @@ class JobProcess:
 
     def __init__(self, engine: ExecutableEngine, master: str, settings: Mapping[str, str], folder: Path) -> None:
         self.engine = engine
-        self.warm: set[tuple[object, ...]] = set()
-        """What this process has already run, so that a discarded pass is run once."""
+        self.warmth = Warmth()
         self.jobs = 0
         self.facts: dict[str, Any] = {}
         self._folder = folder
@@ -136,12 +136,6 @@ class JobProcess:
         self._reader = StatusReader(folder / "session.jsonl")
         self._child: subprocess.Popen[Any] | None = None
         self._guard: Guard | None = None
-
-    def runs_first(self, what: tuple[object, ...]) -> bool:
-        """Whether it has not run that yet; from now on it has."""
-        first = what not in self.warm
-        self.warm.add(what)
-        return first
 
     def start(self, guard: Guard, jars: list[Path]) -> None:
         """Start the process and return when its engine is ready for a job."""

@@ -22,23 +22,48 @@ MOST_AGAIN_S = 16.0
 """A warm process drains the full log of an application that is new to it for so long at most."""
 MOST_BROKEN_S = 8.0
 """A trial with faults has a process of its own, whose successor is cold anyway: it is not waited for longer."""
+RISE = 10.0
+"""A process that has run at paced loads is cold for one of more than so many times their rate."""
 SPAN_S = 8.0
 RARE_S = 3 * SPAN_S
 """Where spans have no answers, as an application that answers rarely has, it is enough to have run for this long."""
 SETTLED = 0.95
 SETTLED_PASS = 0.9
-"""What takes at least this share of the time it took before has settled; two passes in a row must."""
+"""What takes at least this share of the best before has settled; two spans or passes in a row must."""
 SLACK_MS = 5.0
 
 
-def warmed_by(trial: Trial) -> tuple[object, ...]:
-    """What a process must have run for the trial to begin warm: under a paced load any such trial will do.
+class Warmth:
+    """What a job process has run since it started, and so for which trials it is warm."""
 
-    A full log must have been drained by the same application, in a cluster over the same input too: its topics and
-    partitions decide which of the executors read it.
+    def __init__(self) -> None:
+        self._paced_per_s = 0.0
+        self._drained: set[tuple[object, ...]] = set()
+
+    def is_cold_for(self, trial: Trial) -> bool:
+        """Whether it has run nothing like the trial so far."""
+        if _is_paced(trial):
+            return _rate_per_s(trial) > RISE * self._paced_per_s
+        return _drained_by(trial) not in self._drained
+
+    def add(self, trial: Trial) -> None:
+        """From now on it has run this trial."""
+        if _is_paced(trial):
+            self._paced_per_s = max(self._paced_per_s, _rate_per_s(trial))
+        else:
+            self._drained.add(_drained_by(trial))
+
+
+def _rate_per_s(trial: Trial) -> float:
+    """The mean rate of the first minute."""
+    return parse_load(trial.load).events_by(60.0) / 60
+
+
+def _drained_by(trial: Trial) -> tuple[object, ...]:
+    """What must have drained a full log: the application, and in a cluster over the same input.
+
+    Its topics and partitions decide which of the executors read it.
     """
-    if _is_paced(trial):
-        return ("paced",)
     what = (trial.found_at, trial.stop_after, tuple(sorted(trial.parameters.items())))
     return (*what, trial.partitions, trial.events, trial.seed) if parse_place(trial.place).nodes > 1 else what
 
@@ -74,14 +99,15 @@ class ColdLatency:
         self._spans[int(elapsed_s // SPAN_S)] += latencies_ms
 
     def settled(self, elapsed_s: float) -> bool:
-        """Whether the last whole span was hardly faster than the one before; without answers, after a while."""
+        """Whether the last two whole spans were hardly faster than those before; without answers, after a while."""
         whole = int(elapsed_s // SPAN_S)
-        if elapsed_s >= self._most_s or whole < 2:
+        if elapsed_s >= self._most_s or whole < 3:
             return elapsed_s >= self._most_s
-        before, now = self._spans[whole - 2], self._spans[whole - 1]
-        if not before or not now:
+        *before, last, newest = (self._spans[span] for span in range(whole))
+        answered = [statistics.median(span) for span in before if span]
+        if not (answered and last and newest):
             return elapsed_s >= RARE_S
-        was, became = statistics.median(before), statistics.median(now)
+        was, became = min(answered), min(statistics.median(last), statistics.median(newest))
         return became >= SETTLED * was or was - became < SLACK_MS
 
 
