@@ -40,6 +40,8 @@ from streamgauge.streams.tables.roads import TABLE
 
 WATERMARK = "6 hours"
 """The generated stream has 200 events in a second of event time: partitions may be read 4 million events apart."""
+STRIP_CM = 20_000
+"""How wide the oracle's strips are; segments that two strips share are in both, and an event is in one."""
 
 
 @stage
@@ -106,10 +108,10 @@ def _north_cm(city: Box, lat: str) -> str:
 
 
 def _matched(box: str, within_m: int) -> str:
-    """SQL: every event with its road; there is no grid in it, but a join over the rectangles around the segments."""
+    """SQL: every event with its road, by rectangles around segments; the city is cut into strips, not into cells."""
     city, reach = Box.of(box), 100 * within_m
     return f"""
-        with fix as ({_placed(box)}),
+        with fix as (select *, x // {STRIP_CM} as strip from ({_placed(box)})),
         segment as (
             select road_id, ax, ay, bx - ax as dx, by_ - ay as dy,
                    least(ax, bx) - {reach} as west, greatest(ax, bx) + {reach} as east,
@@ -117,9 +119,12 @@ def _matched(box: str, within_m: int) -> str:
             from (select road_id, {_east_cm(city, "from_lon")} as ax, {_north_cm(city, "from_lat")} as ay,
                          {_east_cm(city, "to_lon")} as bx, {_north_cm(city, "to_lat")} as by_ from roads)
         ),
+        in_strip as (
+            select *, unnest(generate_series(west // {STRIP_CM}, east // {STRIP_CM})) as strip from segment
+        ),
         near as (
             select fix.*, road_id, dx, dy, dx * dx + dy * dy as length2, x - ax as px, y - ay as py
-            from fix join segment on x between west and east and y between south and north
+            from fix join in_strip using (strip) where x between west and east and y between south and north
         ),
         measured as (
             select *, round(sqrt(case
