@@ -101,7 +101,9 @@ def _drain(room: Room, application: str, goal: float) -> None:
     }
     rates = {name: _of(records, "throughput", "events_per_s") for name, records in runs.items()}
     raw = "; ".join(f"{name} {' '.join(f'{r / 1000:.0f}' for r in found)} k/s" for name, found in rates.items())
-    best = {side: _best([found for name, found in rates.items() if name.startswith(side)]) for side in ("spark", "flink")}
+    best = {
+        side: _best([found for name, found in rates.items() if name.startswith(side)]) for side in ("spark", "flink")
+    }
     what = f"drain of 3 M, {application}: the better Spark engine ÷ the better Flink setting"
     _add(room, what, _ratio(best["spark"], best["flink"]), "≥", goal, raw)
 
@@ -138,4 +140,6 @@ def _ratio(ours: list[float], theirs: list[float], least: float = 0.0) -> float 
 
 def _add(room: Room, what: str, ratio: float | None, sign: str, goal: float, raw: str) -> None:
     reached = ratio is not None and (ratio <= goal if sign == "≤" else ratio >= goal)
-    room.figures.append(Figure(what, "no figure" if ratio is None else f"{ratio:.2f}×", f"{sign} {goal:g}×", reached, raw))
+    room.figures.append(
+        Figure(what, "no figure" if ratio is None else f"{ratio:.2f}×", f"{sign} {goal:g}×", reached, raw)
+    )

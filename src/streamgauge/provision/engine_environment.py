@@ -101,7 +101,18 @@ class EngineEnvironment:
         uv = found_uv()
         note(f"making an environment with {python}")
         if uv is not None:
-            run([uv, "venv", "--quiet", "--allow-existing", "--no-python-downloads", "--python", str(python), str(self.folder)])
+            run(
+                [
+                    uv,
+                    "venv",
+                    "--quiet",
+                    "--allow-existing",
+                    "--no-python-downloads",
+                    "--python",
+                    str(python),
+                    str(self.folder),
+                ]
+            )
             note(f"installing {self.package} {self.version()} and {packages - 1} packages that it needs, some minutes")
             run([uv, "pip", "sync", "--quiet", "--python", str(self.python), "--require-hashes", str(self.lock)])
         else:
@@ -161,5 +172,9 @@ def _run(command: Sequence[str]) -> None:
         raise UserError(f"{command[0]} cannot be started: {error.strerror or error}") from None
     if done.returncode != 0:
         said = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        reason = next((line for line in said if line.lower().startswith("error")), said[-1] if said else "no reason given")
-        raise UserError(f"the packages cannot be installed ({reason[:200]})", "Connect to a package index and try again")
+        reason = next(
+            (line for line in said if line.lower().startswith("error")), said[-1] if said else "no reason given"
+        )
+        raise UserError(
+            f"the packages cannot be installed ({reason[:200]})", "Connect to a package index and try again"
+        )

@@ -56,7 +56,10 @@ def test_adding_makes_it_puts_the_connector_among_its_jars_and_tells_what_it_doe
     assert get_engine("flink").place_gap(parse_place("local")) is None
     command = get_engine("flink").job_command("session.json")
     assert command[0] == str(ENVIRONMENT.python)
-    assert command[-2:] == [str(Path(engine_environment.__file__).parents[1] / "engines/flink/process.py"), "session.json"]
+    assert command[-2:] == [
+        str(Path(engine_environment.__file__).parents[1] / "engines/flink/process.py"),
+        "session.json",
+    ]
 
 
 def test_an_installation_that_fails_leaves_nothing() -> None:

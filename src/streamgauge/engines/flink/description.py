@@ -8,7 +8,7 @@ from typing import Any
 
 from streamgauge.model import Application, Delimited, Field, FieldType, Json, Text
 
-_WIRES = {"delimited": Delimited, "json": Json, "text": Text}
+_WIRES: dict[str, Any] = {"delimited": Delimited, "json": Json, "text": Text}
 
 
 @dataclass(frozen=True)

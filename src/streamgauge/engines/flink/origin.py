@@ -22,6 +22,8 @@ PLACE = "place_in_order"
 """Column of every view of an input: the event's place as a number."""
 LATEST = f"MAX({PLACE}) AS latest"
 """The aggregate that gives a group the origin of its latest input."""
+COMMA = ", ',', "
+"""Stands between the arguments of CONCAT, of which one is a comma."""
 
 
 def first_ms(start_ms: int) -> int:
@@ -34,7 +36,7 @@ def place(since_ms: int) -> str:
     return f"((append_ms - {since_ms}) * {_PLACES} + in_offset * {MOST_PARTITIONS} + in_partition)"
 
 
-def text(ordinal: str = "ordinal", of: str = "") -> str:
+def text(ordinal: str = "part_no", of: str = "") -> str:
     """SQL: the origin of a row that stems from one event; `of` is the alias of the view that the event is in."""
     table = f"{of}." if of else ""
     return _joined(f"{table}append_ms", f"{table}in_partition", f"{table}in_offset", ordinal)
@@ -54,8 +56,9 @@ def text_of_place(column: str, since_ms: int) -> str:
 
 def split_ordinal(position: str) -> str:
     """SQL: the ordinal of the row at a position, from 1, of the rows that a row was split into."""
-    return f"(ordinal * {ORDINAL_STRIDE} + {position} - 1)"
+    return f"(part_no * {ORDINAL_STRIDE} + {position} - 1)"
 
 
 def _joined(*fields: str) -> str:
-    return " || ',' || ".join(f"CAST({field} AS STRING)" for field in fields)
+    texts = [f"CAST({field} AS STRING)" for field in fields]
+    return f"CONCAT({COMMA.join(texts)})"

@@ -40,9 +40,7 @@ class JobPlan:
         self._described = read_description(job.described)
         self._program = all_programs()[self._described.name]
         self.group = f"{next(iter(job.outputs.values()))}-group"
-        self.outputs = [
-            Planned(stage, self._result(stage), job.outputs[stage]) for stage in self._described.outputs
-        ]
+        self.outputs = [Planned(stage, self._result(stage), job.outputs[stage]) for stage in self._described.outputs]
         if max((each.first_partition for each in job.inputs.values()), default=0) >= MOST_PARTITIONS:
             raise EngineError(f"flink counts at most {MOST_PARTITIONS} partitions over all inputs")
 

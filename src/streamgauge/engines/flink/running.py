@@ -43,14 +43,13 @@ class FlinkRunningJob:
 
     def _stored_tables(self) -> Iterator[tuple[str, str]]:
         """Stored table → a CSV file of its rows: Flink's own jars read no Parquet."""
-        import pyarrow.parquet as pq
-
-        self._checkpoints.mkdir(parents=True, exist_ok=True)
         for name, parquet in self._job.tables.items():
+            import pyarrow.parquet as pq
+
             path = self._checkpoints / f"{name}.csv"
             columns = pq.read_table(parquet).to_pydict().values()
             with path.open("w", newline="") as file:
-                csv.writer(file).writerows(zip(*columns, strict=True))
+                csv.writer(file, lineterminator="\n").writerows(zip(*columns, strict=True))
             yield name, str(path)
 
     def start(self) -> None:
@@ -187,5 +186,3 @@ def cause_in(text: str) -> str:
     causes = [line for line in lines if line.startswith("Caused by: ")]
     said = (causes or lines[:1] or ["no reason given"])[-1]
     return _CLASS.sub("", said)[:300]
-
-

@@ -41,6 +41,7 @@ class FlinkJobSession:
         # The other end of a pipe that nobody reads would fill and stop the JVM: its log goes to a file.
         self._gateway = get_gateway()
         self.jvm: Any = self._gateway.jvm
+        self._system = self.jvm.java.lang.System
 
     def _set_up_jvm(self, memory: str) -> None:
         logging = self.folder / "log4j.properties"
@@ -66,7 +67,11 @@ class FlinkJobSession:
         return {"version": __version__, "jvm_pid": int(self.jvm.java.lang.ProcessHandle.current().pid())}
 
     def slots(self) -> int | None:
-        """Unknown: a job brings a mini-cluster with its own slots, and a cluster waits for some by itself."""
+        """Unknown: a job brings a mini-cluster with its own slots, and a cluster waits for some by itself.
+
+        A JVM that is gone raises, which ends the process.
+        """
+        self._system.nanoTime()
         return None
 
     def environment(self, configuration: Mapping[str, str]) -> Any:

@@ -53,7 +53,14 @@ def source(input_name: str, described: Input, topic: Topic, used: Collection[str
             fields = [f for f in described.fields if f.name in used or f.name in described.required]
             parsed = [
                 _table(f"{input_name}_records", [_declared(f) for f in fields], topic, _JSON, time),
-                _view(input_name, f"{input_name}_records", list(map(_instant, fields)), described.required, topic, time),
+                _view(
+                    input_name,
+                    name(f"{input_name}_records"),
+                    list(map(_instant, fields)),
+                    described.required,
+                    topic,
+                    time,
+                ),
             ]
             if input_name + RAW not in used:
                 return parsed
@@ -65,7 +72,7 @@ def source(input_name: str, described: Input, topic: Topic, used: Collection[str
         case Delimited(separator):
             return [
                 _table(f"{input_name}_records", ["`raw` STRING"], topic, _PLAIN, None),
-                _delimited(input_name, described, separator, topic),
+                _delimited(input_name, described, separator, topic, used),
             ]
     raise EngineError(f"flink does not read the wire format of '{input_name}'")
 
@@ -85,9 +92,7 @@ def _instant(field: Field) -> str:
     return f"CAST({name(field.name)} AS TIMESTAMP_LTZ(3)) AS {name(field.name)}"
 
 
-def _table(
-    table: str, columns: Sequence[str], topic: Topic, wire: Mapping[str, str], time: EventTime | None
-) -> str:
+def _table(table: str, columns: Sequence[str], topic: Topic, wire: Mapping[str, str], time: EventTime | None) -> str:
     columns = [*columns, *_METADATA, "`arrived` AS PROCTIME()"]
     if time is not None:
         # Flink ends the job at an event without a time; such an event is malformed and left out behind.
@@ -111,28 +116,33 @@ def _view(
         f"{epoch_ms('`appended_at`')} AS append_ms",
         f"`record_partition` + {topic.first_partition} AS in_partition",
         "`record_offset` AS in_offset",
-        "0 AS ordinal",
+        "0 AS part_no",
         "`arrived`",
         *timed,
     ]
     whole = [*more, *(f"{name(each)} IS NOT NULL" for each in required)]
     kept = f" WHERE {' AND '.join(whole)}" if whole else ""
-    inner = f"SELECT {', '.join([*columns, *of_record])} FROM {name(table)}"
+    inner = f"SELECT {', '.join([*columns, *of_record])} FROM {table}"
     return (
         f"CREATE TEMPORARY VIEW {name(view)} AS "
         f"SELECT *, {origin.place(topic.since_ms)} AS {origin.PLACE} FROM ({inner}){kept}"
     )
 
 
-def _delimited(view: str, described: Input, separator: str, topic: Topic) -> str:
-    """The fields between separators; where any is required, the line must have as many as the stream."""
-    parts = [f"SPLIT_INDEX(`raw`, {literal(separator)}, {i})" for i in range(len(described.fields))]
-    columns = [f"{_typed(part, f.type)} AS {name(f.name)}" for part, f in zip(parts, described.fields, strict=True)]
-    more = [_IS_UTF8]
-    if described.required:
-        beyond = f"SPLIT_INDEX(`raw`, {literal(separator)}, {len(parts)})"
-        more += [f"SPLIT_INDEX(`raw`, {literal(separator)}, {len(parts) - 1}) IS NOT NULL", f"{beyond} IS NULL"]
-    return _view(view, f"{view}_records", [*columns, "`raw`"], described.required, topic, None, more)
+def _delimited(view: str, described: Input, separator: str, topic: Topic, used: Collection[str]) -> str:
+    """The fields between separators; where any is required, the line must have as many as the stream.
+
+    Split as an element of an array that is unnested, a line is split once: the optimiser writes an expression out anew
+    wherever a column of it is named.
+    """
+    wanted = {i: f for i, f in enumerate(described.fields, 1) if f.name in used or f.name in described.required}
+    if not wanted:
+        return _view(view, name(f"{view}_records"), ["`raw`"], (), topic, None, [_IS_UTF8])
+    split = f"{name(f'{view}_records')} CROSS JOIN UNNEST(ARRAY[SPLIT(`raw`, {literal(separator)})]) AS lines (parts)"
+    columns = [f"{_typed(f'parts[{i}]', f.type)} AS {name(f.name)}" for i, f in wanted.items()]
+    whole = [_IS_UTF8, *([f"parts_number = {len(described.fields)}"] if described.required else [])]
+    columns += ["`raw`", "CARDINALITY(parts) AS parts_number"]
+    return _view(view, split, columns, described.required, topic, None, whole)
 
 
 def _json_payloads(input_name: str, described: Input, topic: Topic) -> str:
@@ -141,7 +151,7 @@ def _json_payloads(input_name: str, described: Input, topic: Topic) -> str:
     looked_up = {each: f"JSON_VALUE(`raw`, {literal('$.' + each)})" for each in described.required}
     members = [f"{_typed(value, types[each], empty=None)} IS NOT NULL" for each, value in looked_up.items()]
     more = [_IS_UTF8, "`raw` IS JSON OBJECT", *members]
-    return _view(input_name + RAW, f"{input_name}_payloads", ["`raw`"], (), topic, None, more)
+    return _view(input_name + RAW, name(f"{input_name}_payloads"), ["`raw`"], (), topic, None, more)
 
 
 def _typed(part: str, kind: FieldType, empty: str | None = "") -> str:
@@ -178,7 +188,7 @@ def insert(table: str, columns: Columns, result: Result, since_ms: int) -> str:
     shown = [column for column, _ in columns if column not in _ORIGINS]
     packed = any(column == "latest" for column, _ in columns)
     text = origin.text_of_place("`latest`", since_ms) if packed else "`origin`"
-    headers = f"MAP[CAST({literal(HEADER)} AS STRING), ENCODE({text}, 'UTF-8')]"
+    headers = f"MAP[CAST({literal(HEADER)} AS STRING), CAST({text} AS BYTES)]"
     return f"INSERT INTO {name(table)} SELECT {listed(shown)}, {headers} FROM ({result.sql})"
 
 

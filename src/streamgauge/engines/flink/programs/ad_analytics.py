@@ -31,7 +31,7 @@ def _with_campaign(columns: str) -> str:
 
 def join_campaign() -> Result:
     """The ad's campaign in place of the ad."""
-    return Result(_with_campaign(f"c.campaign_id, v.event_time, {origin.text('v.ordinal', 'v')} AS origin"))
+    return Result(_with_campaign(f"c.campaign_id, v.event_time, {origin.text('v.part_no', 'v')} AS origin"))
 
 
 def count_views(*, window_s: int) -> Result:
@@ -39,7 +39,7 @@ def count_views(*, window_s: int) -> Result:
     start = f"v.event_time - MOD(v.event_time, {window_s * 1000})"
     views = _with_campaign(f"c.campaign_id, {start} AS window_start_ms, v.{origin.PLACE}")
     return Result(
-        f"SELECT campaign_id, window_start_ms, COUNT(*) AS views, {origin.LATEST}"
+        f"SELECT campaign_id, window_start_ms, COUNT(*) AS `views`, {origin.LATEST}"
         f" FROM ({views}) GROUP BY campaign_id, window_start_ms",
         updates=True,
     )

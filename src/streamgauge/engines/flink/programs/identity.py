@@ -8,7 +8,7 @@ from streamgauge.engines.flink.program import Program, Result
 
 def identity() -> Result:
     """The payload, no field of it parsed."""
-    return Result(f"SELECT raw AS line, {origin.text()} AS origin FROM searches")
+    return Result(f"SELECT `raw` AS line, {origin.text()} AS origin FROM searches")
 
 
 PROGRAM = Program("identity", {"identity": identity})

@@ -9,7 +9,9 @@ from streamgauge.engines.flink.program import Program, Result
 
 def projection(*, field: str) -> Result:
     """The field's text as it stands on the wire, a missing one as the empty text."""
-    text = "DATE_FORMAT(query_time, 'yyyy-MM-dd HH:mm:ss')" if field == "query_time" else f"CAST({name(field)} AS STRING)"
+    text = (
+        "DATE_FORMAT(query_time, 'yyyy-MM-dd HH:mm:ss')" if field == "query_time" else f"CAST({name(field)} AS STRING)"
+    )
     return Result(f"SELECT COALESCE({text}, '') AS `value`, {origin.text()} AS origin FROM searches")
 
 

@@ -18,7 +18,7 @@ def enrich() -> Result:
     clicked = "SELECT * FROM searches WHERE click_url IS NOT NULL"
     return Result(
         "SELECT /*+ STATE_TTL('v' = '1 min', 'd' = '0 s') */"
-        f" v.user_id, d.site, d.category, d.popularity, {origin.text('v.ordinal', 'v')} AS origin"
+        f" v.user_id, d.site, d.category, d.popularity, {origin.text('v.part_no', 'v')} AS origin"
         f" FROM ({clicked}) AS v JOIN sites AS d ON v.click_url = d.site"
     )
 

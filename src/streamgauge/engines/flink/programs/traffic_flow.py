@@ -33,13 +33,13 @@ def _copies(view: str, spatial_scale: int) -> str:
 
 
 def _origin() -> str:
-    return origin.text(f"(ordinal * {origin.ORDINAL_STRIDE} + `copy`)")
+    return origin.text(f"(part_no * {origin.ORDINAL_STRIDE} + `copy`)")
 
 
 def ingest(*, spatial_scale: int) -> Result:
     """The payloads of both topics."""
     halves = (
-        f"SELECT raw AS payload, {_origin()} AS origin FROM ({_copies(f'{each}{RAW}', spatial_scale)})"
+        f"SELECT `raw` AS payload, {_origin()} AS origin FROM ({_copies(f'{each}{RAW}', spatial_scale)})"
         for each in ("counts", "speeds")
     )
     return Result(" UNION ALL ".join(halves))
@@ -74,10 +74,8 @@ def join(*, spatial_scale: int) -> Result:
     """Both sides of each pair, when the second has come."""
     places = ", ".join(f"{_of_the_later(each)} AS {each}" for each in ("append_ms", "in_partition", "in_offset"))
     columns = f"s.scaled_id AS measurement_id, s.lane AS lane, s.observed_at AS observed_at, c.flow, s.speed, {places}"
-    pairs = _pairs(spatial_scale, f"{columns}, s.`copy` AS ordinal")
-    return Result(
-        f"SELECT measurement_id, lane, observed_at, flow, speed, {origin.text()} AS origin FROM ({pairs})"
-    )
+    pairs = _pairs(spatial_scale, f"{columns}, s.`copy` AS part_no")
+    return Result(f"SELECT measurement_id, lane, observed_at, flow, speed, {origin.text()} AS origin FROM ({pairs})")
 
 
 def _of_seconds(spatial_scale: int) -> str:
