@@ -36,9 +36,9 @@ class JobPlan:
 
     def __init__(self, job: Job, since_ms: int, tables: Mapping[str, str]) -> None:
         self._job, self._since_ms, self._tables = job, since_ms, tables
-        self._values = flink_settings.resolved(job.settings)
         self._described = read_description(job.described)
         self._program = all_programs()[self._described.name]
+        self.values = flink_settings.resolved({**job.settings, **self._program.settings})
         self.group = f"{next(iter(job.outputs.values()))}-group"
         self.outputs = [Planned(stage, self._result(stage), job.outputs[stage]) for stage in self._described.outputs]
         if max((each.first_partition for each in job.inputs.values()), default=0) >= MOST_PARTITIONS:
@@ -75,7 +75,7 @@ class JobPlan:
             "topic": where.topic,
             "scan.startup.mode": "earliest-offset",
             "scan.topic-partition-discovery.interval": "0 s",
-            **self._kafka(flink_settings.consumer(self._values)),
+            **self._kafka(flink_settings.consumer(self.values)),
             "properties.group.id": self.group,
         }
         return wire.Topic(given, where.first_partition, self._since_ms)
@@ -90,10 +90,10 @@ class JobPlan:
         """The statement that makes the table of an output, whose query has these columns."""
         kafka = {
             "topic": output.topic,
-            "sink.delivery-guarantee": self._values["sink"],
-            **self._kafka(flink_settings.producer(self._values)),
+            "sink.delivery-guarantee": self.values["sink"],
+            **self._kafka(flink_settings.producer(self.values)),
         }
-        if self._values["sink"] == "exactly-once":
+        if self.values["sink"] == "exactly-once":
             kafka["sink.transactional-id-prefix"] = output.topic
         return wire.sink(output.table, columns, self._described.outputs[output.stage], output.result, kafka)
 

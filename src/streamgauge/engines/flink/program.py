@@ -38,6 +38,8 @@ class Program:
     stages: Mapping[str, Callable[..., Result]]
     event_times: Mapping[str, EventTime] = field(default_factory=dict)
     """Input → its event time, where a query needs one: the view then has the column `event_time`."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Settings of the engine that the answer depends on: they hold over the user's."""
 
 
 @cache

@@ -31,7 +31,6 @@ class FlinkRunningJob:
     def __init__(self, session: FlinkJobSession, job: Job) -> None:
         self._session, self._job = session, job
         self._checkpoints = Path(job.checkpoint)
-        self._values = flink_settings.resolved(job.settings)
         since = since_ms(self._checkpoints, time.time_ns() // 1_000_000)
         self._plan = JobPlan(job, since, dict(self._stored_tables()))
         self._rest = Rest(*session.address) if session.address else Rest("127.0.0.1", 0)
@@ -86,7 +85,7 @@ class FlinkRunningJob:
 
     def _configuration(self) -> dict[str, str]:
         found = {
-            **flink_settings.configuration(self._values),
+            **flink_settings.configuration(self._plan.values),
             "execution.checkpointing.dir": f"file://{self._checkpoints}",
             "execution.checkpointing.storage": "filesystem",
         }
@@ -104,7 +103,7 @@ class FlinkRunningJob:
             "rest.bind-address": "127.0.0.1",
             "rest.port": str(port),
             "rest.bind-port": str(port),
-            "taskmanager.numberOfTaskSlots": self._values["parallelism"],
+            "taskmanager.numberOfTaskSlots": self._plan.values["parallelism"],
             "io.tmp.dirs": str(self._session.folder),
         }
 
