@@ -180,7 +180,7 @@ def test_a_share_of_the_paper_takes_events_and_times_and_leaves_rates(tmp_path: 
 
 
 LONGER = {"dual-paradigm": (90 * 60, 10 * 60), "engines": (90 * 60, 10 * 60)}
-"""Suites that may take longer: three engines, with bursts and a calm before and after them; four engines side by side."""
+"""Suites that may take longer: three engines with bursts and a calm around them; four engines side by side."""
 
 
 @pytest.mark.parametrize("name", SUITES)

@@ -1,4 +1,4 @@
-"""Virtual environments for engines whose packages clash with this program's: made from a lock file, kept in the cache."""
+"""Virtual environments for engines whose packages clash with ours: made from a lock file, kept in the cache."""
 
 from __future__ import annotations
 

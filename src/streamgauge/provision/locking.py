@@ -22,7 +22,7 @@ _SPARK = (
 _TOOLS = (f"org.apache.kafka:kafka-tools:{KAFKA_VERSION}",)
 """Comes on top of the broker's jars, which hold all that the performance tools need (argparse4j, jopt-simple)."""
 _FLINK = ("org.apache.flink:flink-sql-connector-kafka:5.0.0-2.2",)
-"""The connector with all that it needs inside; its version ends with that of the Flink in `engines/flink/flink.lock`."""
+"""The connector with all that it needs inside; its version ends with that of the Flink in `flink.lock`."""
 
 
 def write_lock() -> Path:
