@@ -18,6 +18,7 @@ from bench.applications import applications
 from bench.brushing import brushing
 from bench.draining import draining
 from bench.faults import faults
+from bench.flink import flink
 from bench.latency import latency
 from bench.publishing import generating, publishing
 from bench.room import Room, open_room
@@ -35,6 +36,7 @@ MEASUREMENTS = {
     "memory": memory,
     "faults": faults,
     "adaptive": adaptive,
+    "flink": flink,
     "watching": watching,
     "brushing": brushing,
 }

@@ -13,7 +13,8 @@ from streamgauge.streams.aol_search import STREAM
 
 
 def test_the_engines_are_found() -> None:
-    assert set(all_engines()) == {"spark-adaptive", "spark-microbatch", "spark-realtime", "spark-continuous"}
+    spark = {"spark-adaptive", "spark-microbatch", "spark-realtime", "spark-continuous"}
+    assert set(all_engines()) == {*spark, "flink"}
 
 
 def test_an_unknown_engine_names_the_nearest() -> None:

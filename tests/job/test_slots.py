@@ -64,7 +64,7 @@ class Session:
             raise RuntimeError("the context was stopped")
         return self.now
 
-    def start(self, application: Any, job: Job) -> Running:
+    def start(self, job: Job) -> Running:
         return self.running
 
 

@@ -179,8 +179,8 @@ def test_a_share_of_the_paper_takes_events_and_times_and_leaves_rates(tmp_path: 
     assert very[0].trial.events >= 100, "a measured time is never below a second"
 
 
-LONGER = {"dual-paradigm": (90 * 60, 10 * 60)}
-"""The one suite that may take longer: three engines, and bursts with a calm before and after them."""
+LONGER = {"dual-paradigm": (90 * 60, 10 * 60), "engines": (90 * 60, 10 * 60)}
+"""Suites that may take longer: three engines with bursts and a calm around them; four engines side by side."""
 
 
 @pytest.mark.parametrize("name", SUITES)

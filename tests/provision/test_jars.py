@@ -71,7 +71,8 @@ def test_the_lock_is_whole_and_names_no_host() -> None:
     text = resources.files("streamgauge.provision").joinpath(jars.LOCK_FILE).read_text()
     assert "//" not in text
     groups = jars.locked_jars()
-    assert set(groups) == {"broker", "spark", "tools"}
+    assert set(groups) == {"broker", "spark", "tools", "flink"}
+    assert set(jars.setup_jars()) == {"broker", "spark", "tools"}, "setup fetches nothing for engines of their own"
     for jar in (jar for group in groups.values() for jar in group):
         _, artifact, version = jar.coordinate.split(":")
         assert jar.file == f"{artifact}-{version}.jar"

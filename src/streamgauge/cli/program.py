@@ -15,6 +15,7 @@ _ORDER = (
     "search",
     "characterize",
     "list",
+    "engines",
     "report",
     "compare",
     "history",

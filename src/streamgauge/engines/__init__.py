@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from streamgauge.model import registry, unknown
 
@@ -20,8 +22,18 @@ def all_engines() -> dict[str, ExecutableEngine]:
 
 
 def get_engine(name: str) -> ExecutableEngine:
-    """The engine of that name."""
+    """The engine of that name; a job process imports no other."""
+    found = _in_module(name.replace("-", "_"))
+    if found is not None and found.name == name:
+        engine: ExecutableEngine = found
+        return engine
     engines = all_engines()
     if name not in engines:
         raise unknown("engine", name, list(engines))
     return engines[name]
+
+
+def _in_module(module: str) -> Any:
+    if not module.isidentifier() or importlib.util.find_spec(f"{__name__}.{module}") is None:
+        return None
+    return getattr(importlib.import_module(f"{__name__}.{module}"), "ENGINE", None)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from streamgauge.load.specification import PublisherResult, PublisherSpec
-from streamgauge.model import Application, Engine, Gap
+from streamgauge.model import Application, Engine, Gap, Place
 from streamgauge.model.job import Job
+
+if TYPE_CHECKING:
+    from streamgauge.load.specification import PublisherResult, PublisherSpec
+    from streamgauge.provision.engine_environment import EngineEnvironment
 
 Offsets = dict[str, dict[int, int]]
 """Topic → partition → the offset that the next read starts with."""
@@ -70,11 +73,15 @@ class JobSession(Protocol):
         """Task slots of the executors that the engine has now; None where it cannot tell."""
         ...
 
-    def start(self, application: Application, job: Job) -> RunningJob:
-        """Start a job; raise EngineError with the engine's own words when it is refused."""
+    def start(self, job: Job) -> RunningJob:
+        """Start a job; raise EngineError with the engine's own words when it is refused.
+
+        The session finds the application of the job itself: a process in an environment of its own may not be able to
+        import it, and is told in the job file what it must know (`ExecutableEngine.described`).
+        """
         ...
 
-    def characterize(self, application: Application, job: Job) -> Iterator[dict[str, Any]]:
+    def characterize(self, job: Job) -> Iterator[dict[str, Any]]:
         """Samples of every cut of the application over its input topics, as `measure.characterisation` reads them."""
         ...
 
@@ -130,6 +137,23 @@ class ExecutableEngine(Engine, Protocol):
 
     def sink_gap(self) -> Gap | None:
         """Why this engine cannot write results to a store beside the log, or None."""
+        ...
+
+    def dead_letters_gap(self) -> Gap | None:
+        """Why this engine cannot keep malformed events, or None."""
+        ...
+
+    def place_gap(self, place: Place) -> Gap | None:
+        """Why this engine cannot run at a place, as this machine is now, or None."""
+        ...
+
+    @property
+    def environment(self) -> EngineEnvironment | None:
+        """The environment of its own that it runs in, or None: it runs in this one."""
+        ...
+
+    def described(self, application: Application, parameters: Mapping[str, str]) -> dict[str, Any]:
+        """What a job file says of the application, as JSON values, to a process that cannot import it."""
         ...
 
     def slots_needed(self, application: Application, partitions: int, given: Mapping[str, str]) -> int:

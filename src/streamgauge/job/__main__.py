@@ -3,6 +3,8 @@
 It reads commands from standard input, a line each: `start JOB.json`, `stop`, `characterize JOB.json`,
 `publish SHARES.json`, `exit`. The end of standard input means that the conductor is gone: the process ends itself and
 its JVM.
+
+It imports no application and no engine but its own: an engine may run it in an environment that lacks what they need.
 """
 
 from __future__ import annotations
@@ -17,14 +19,14 @@ import time
 import traceback
 from dataclasses import asdict
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from streamgauge.applications import get_application
 from streamgauge.engines import get_engine
-from streamgauge.engines.execution import RunningJob
-from streamgauge.load.specification import PublisherSpec
 from streamgauge.model import EngineError, StreamgaugeError
 from streamgauge.model.job import Job
+
+if TYPE_CHECKING:
+    from streamgauge.engines.execution import RunningJob
 
 POLL_S = 0.1
 _UNTOLD = object()
@@ -47,7 +49,7 @@ class Status:
 
 
 class JobProcess:
-    """One Spark session that runs one job at a time."""
+    """One session of an engine that runs one job at a time."""
 
     def __init__(self, session_file: Path) -> None:
         given = json.loads(session_file.read_text())
@@ -65,10 +67,7 @@ class JobProcess:
         job = Job.read(job_file)
         self._job_status = Status(Path(job.status_path))
         try:
-            application = get_application(job.application)
-            if job.stop_after:
-                application = application.stopped_after(job.stop_after)
-            self._running = running = self._session.start(application, job)
+            self._running = running = self._session.start(job)
             told = {"starting_ms": running.starting_ms, "reads": running.reads(), "keeps": running.keeps()}
             self._job_status.say("started", **told)
         except Exception as error:
@@ -79,7 +78,7 @@ class JobProcess:
         job = Job.read(job_file)
         self._job_status = Status(Path(job.status_path))
         try:
-            for sample in self._session.characterize(get_application(job.application), job):
+            for sample in self._session.characterize(job):
                 self._job_status.say("sample", sample=sample)
             self._job_status.say("stopped")
             self._end_job()
@@ -88,6 +87,8 @@ class JobProcess:
 
     def publish(self, shares_file: Path) -> None:
         """Publish the shares that a file names; how it went is a line in the file's own status file."""
+        from streamgauge.load.specification import PublisherSpec
+
         given = json.loads(shares_file.read_text())
         self._job_status = Status(Path(given["status_path"]))
         try:

@@ -30,7 +30,7 @@ from streamgauge.measure.bursts import catching_up, inflation, scheduling_delay
 from streamgauge.measure.durability import measure_durability
 from streamgauge.measure.latency import Latencies, measure_latencies
 from streamgauge.measure.requirements import check_requirements
-from streamgauge.measure.resources import summarise_resources
+from streamgauge.measure.resources import cpu_s_per_million, summarise_resources
 from streamgauge.measure.seconds import Floats, mean_of_seconds, seen_by_second, settling
 from streamgauge.measure.throughput import Throughput, measure_throughput
 from streamgauge.measure.validity import TrialFacts, Validity, assess
@@ -102,6 +102,7 @@ def assess_trial(conductor: Conductor, done: Conducted, phase: Phase) -> Assesse
         resources = summarise_resources(
             connection, done.resources, throughput.start_ms, _last_ms(done, throughput), place.cores
         )
+        resources["job"]["cpu_s_per_million"] = cpu_s_per_million(resources["job"], throughput.events_per_s)
         recoveries, tenths = recoveries_of(
             done.endured, connection, inputs, answers, latencies, window.start_ms, done.commits
         )

@@ -43,7 +43,7 @@ EXECUTORS_S = 4.0
 """Starting the executors of a job process in it."""
 RECOVERED_S = 10.0
 """What a job that a fault has ended takes until it is where it was, for each fault that is spelled."""
-WAITS = ("trigger", "batch-duration", "epoch")
+WAITS = ("trigger", "batch-duration", "epoch", "checkpoint-interval")
 """Settings that say how long the end of the input may wait to be committed; half of it is expected."""
 
 

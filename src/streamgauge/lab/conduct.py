@@ -254,6 +254,7 @@ class Conductor:
             tables={table: str(table_path(self.folder, table)) for table in self.application.tables},
             dead_letters=dead_letters,
             sink=self.trial.sink,
+            described=self.engine.described(self.application, self.trial.parameters),
         )
 
     def _wait_for_end(self, process: JobProcess, handle: JobHandle, done: Conducted, show: Callable[[], None]) -> None:

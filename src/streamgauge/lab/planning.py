@@ -213,6 +213,9 @@ def _checked_gap(trial: Trial, engine: ExecutableEngine) -> Gap | None:
     if gap is not None:
         return gap
     place = parse_place(trial.place)
+    gap = engine.place_gap(place)
+    if gap is not None:
+        return gap
     needed = slots_needed(trial, application, engine)
     if needed > place.slots:
         spare = f" beside the {place.spare_slots} of the worker that is kept spare" if place.spare_slots else ""
@@ -222,7 +225,8 @@ def _checked_gap(trial: Trial, engine: ExecutableEngine) -> Gap | None:
             f" and {trial.place} has {place.slots}{spare}",
             f"Use --place {more} or fewer --partitions",
         )
-    return engine.sink_gap() if trial.sink else None
+    gap = engine.dead_letters_gap() if trial.dead_letters else None
+    return gap or (engine.sink_gap() if trial.sink else None)
 
 
 def _known_data(application: Application) -> list[str]:

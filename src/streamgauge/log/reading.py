@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from streamgauge.log.cluster import Cluster
 from streamgauge.model.errors import LogError
@@ -40,7 +40,10 @@ _NO_ORIGIN = b"," * (len(FIELDS) - 1)
 _CONSUMER_SETTINGS = {
     "enable.auto.commit": False,
     "auto.offset.reset": "error",
-    "isolation.level": "read_uncommitted",
+    # What an engine has written in a transaction counts when that is committed; its markers have offsets of their own,
+    # so that the last offset may never come: the end is told instead.
+    "isolation.level": "read_committed",
+    "enable.partition.eof": True,
     "fetch.min.bytes": 1,
     "fetch.wait.max.ms": 20,
     "fetch.message.max.bytes": 16 * 1024**2,
@@ -134,7 +137,11 @@ def _until_end(consumer: Any, cluster: Cluster, topic: str, pending: dict[int, i
         except KafkaException as error:
             raise _unreadable(topic, cluster, error.args[0].str()) from None
         messages = _within(batch, end_of, topic, cluster)
+        for partition in _ended(batch) if messages is None or len(messages.kept) < len(batch) else ():
+            pending.pop(partition, None)
         if messages is None:
+            if not pending:
+                return
             if time.monotonic() - progress_at > STALL_S:
                 raise _unreadable(topic, cluster, f"nothing came for {STALL_S:.0f} s before the end")
             continue
@@ -151,7 +158,7 @@ def _within(batch: list[Any], end_of: np.ndarray, topic: str, cluster: Cluster) 
     """The batch without what was appended after the end, or None when nothing is left."""
     offsets = np.array([m.offset() if m.error() is None else -1 for m in batch], np.int64)
     if (offsets < 0).any():
-        failed = next((m.error() for m in batch if m.error() is not None), None)
+        failed = next((m.error() for m in batch if m.error() is not None and not _is_end(m)), None)
         if failed is not None and not failed.retriable():
             raise _unreadable(topic, cluster, failed.str())
     partitions = np.array([m.partition() for m in batch], np.int32)
@@ -159,6 +166,15 @@ def _within(batch: list[Any], end_of: np.ndarray, topic: str, cluster: Cluster) 
     if not inside.all():
         batch = [batch[i] for i in np.flatnonzero(inside)]
     return _Messages(batch, partitions[inside], offsets[inside]) if batch else None
+
+
+def _is_end(message: Any) -> bool:
+    return message.error() is not None and message.error().code() == KafkaError._PARTITION_EOF
+
+
+def _ended(batch: list[Any]) -> list[int]:
+    """Partitions that were read to their end: all that is committed of them has come."""
+    return [message.partition() for message in batch if _is_end(message)]
 
 
 def origin_columns(texts: list[bytes]) -> list[pa.Array]:

@@ -118,6 +118,7 @@ def _resources() -> list[Figure]:
     return [
         Figure("cpu", (*job, "cpu_share"), "%", words=words),
         Figure("cpu_spread", (*job, "cpu_spread"), "%", words=words),
+        Figure("cpu_s_per_million", (*job, "cpu_s_per_million"), "s", words=words),
         *(Figure(n, (*job, n), unit, words=words, resolution=steps.get(n, 0.0)) for n, unit in names.items()),
     ]
 

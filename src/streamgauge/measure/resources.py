@@ -36,6 +36,12 @@ def summarise_resources(
     return found
 
 
+def cpu_s_per_million(job: dict[str, Any], events_per_s: float | None) -> float | None:
+    """CPU seconds of the job for a million events at the rate that it kept."""
+    cores = job.get("cpu_cores_mean")
+    return cores * 1e6 / events_per_s if cores is not None and events_per_s else None
+
+
 def _growth(column: str) -> str:
     grown = f"case when {column} >= last_{column} then {column} - last_{column} else {column} end"
     return f"sum({grown}) filter (last_{column} is not null)"

@@ -17,8 +17,9 @@ WORKLOADS = {
     "ospbench-sustainable": "sustainable throughput",
     "ospbench-startup-burst": "single burst",
     "ospbench-periodic-bursts": "periodic burst",
+    "engines": "side by side",
 }
-"""Suite → the paper's name of its workload."""
+"""Suite → the paper's name of its workload; of our own suite of engines, ours."""
 STATELESS = ("ingest", "parse")
 """Stages of OSPBench's pipeline that keep no state."""
 CLEARLY = 0.1
@@ -116,22 +117,53 @@ def _rate(record: Record) -> float:
     return parse_rate_per_s(str(record["load"]).partition(":")[2])
 
 
+def _side_by_side(records: Sequence[Record]) -> list[_Row]:
+    """Our suite of engines: an engine with other settings is another engine, and a workload is what all of them ran."""
+    named = [{**record, "engine": _with_settings(record)} for record in records]
+    steady = [record for record in named if str(record["load"]).startswith("constant")]
+    drained = [record for record in named if record["load"] == "preloaded"]
+    return [
+        ("latency at steady rates", "p50", _over_workloads(steady, "p50")),
+        ("tail at steady rates", "p99", _over_workloads(steady, "p99")),
+        ("flat-out drain", "events_per_s", _over_workloads(drained, "events_per_s")),
+        ("CPU of the drain", "cpu_s_per_million", _over_workloads(drained, "cpu_s_per_million")),
+        ("memory of the drain", "rss_bytes_max", _over_workloads(drained, "rss_bytes_max")),
+    ]
+
+
+def _with_settings(record: Record) -> str:
+    settings = (record.get("trial") or {}).get("settings") or {}
+    told = ", ".join(f"{name}={value}" for name, value in sorted(settings.items()))
+    return f"{record['engine']} ({told})" if told else str(record["engine"])
+
+
 _FACTORS: dict[str, Callable[[Sequence[Record]], list[_Row]]] = {
     "latency": _by_kind_of_stage("p50"),
     "sustainable throughput": _sustainable,
     "single burst": _single_burst,
     "periodic burst": _by_kind_of_stage("p95"),
+    "side by side": _side_by_side,
 }
 
 
 def _over_stages(records: Sequence[Record], figure: str) -> dict[str, float]:
     """Engine → geometric mean over the stages that all engines with figures have, of the median of the repeats."""
+    return _over(records, figure, ("stop_after",))
+
+
+def _over_workloads(records: Sequence[Record], figure: str) -> dict[str, float]:
+    """The same over applications with their stage and load."""
+    return _over(records, figure, ("application", "stop_after", "load"))
+
+
+def _over(records: Sequence[Record], figure: str, told_apart_by: Sequence[str]) -> dict[str, float]:
     taken: dict[str, dict[str, list[float]]] = {}
     for record in records:
         value = get_figure(figure).value(record) if ranked(record) else None
         if value is not None:
-            stage = str((record.get("trial") or {}).get("stop_after"))
-            taken.setdefault(record["engine"], {}).setdefault(stage, []).append(value)
+            trial = record.get("trial") or {}
+            which = " ".join(str(trial.get(name)) for name in told_apart_by)
+            taken.setdefault(record["engine"], {}).setdefault(which, []).append(value)
     if not taken:
         return {}
     common = set.intersection(*(set(stages) for stages in taken.values()))

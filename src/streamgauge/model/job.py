@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 DEAD_LETTERS = "dead-letters"
 """The name of the query, and of the output, that holds malformed events."""
@@ -47,6 +48,8 @@ class Job:
     """Topic for malformed events; without it they are dropped."""
     sink: str | None = None
     """The store that results are written to instead of their topics; the topics' names stand for places in it."""
+    described: Mapping[str, Any] = field(default_factory=dict)
+    """What the engine says of the application to a process that cannot import it."""
 
     def write(self, path: Path) -> None:
         """Write the job file."""

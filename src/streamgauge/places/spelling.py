@@ -1,4 +1,4 @@
-"""Places by their spelling: `local` and `local[N]`, this machine's threads; `cluster:N`, workers of its own."""
+"""Places by their spelling: `local`, `local[N]`, `cluster:N` with workers of its own, `flink://HOST:PORT`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def parse_place(spelling: str) -> Place:
         spare = SLOTS_PER_WORKER if workers > 1 else 0
         slots = workers * SLOTS_PER_WORKER - spare
         return Place(spelling, available_cores(), workers, slots, "", embedded=True, spare_slots=spare)
+    if re.fullmatch(r"flink://[^/\s]+:\d+", spelling):
+        return Place(spelling, available_cores(), 1, DEFAULT_SLOTS, spelling)
     raise UserError(
         f"'{spelling}' is not a place",
-        f"Use local, local[N] for N task slots, or cluster:N for N workers, at most {MOST_WORKERS}",
+        f"Use local, local[N] for N task slots, cluster:N for N workers, at most {MOST_WORKERS}, or flink://HOST:PORT",
     )

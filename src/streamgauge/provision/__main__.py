@@ -8,12 +8,12 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
 from streamgauge.model.errors import StreamgaugeError, unknown
-from streamgauge.provision.jars import fetch, locked_jars
+from streamgauge.provision.jars import fetch, setup_jars
 from streamgauge.provision.locking import write_lock
 
 
 def _fetch() -> None:
-    jars = list(dict.fromkeys(jar for group in locked_jars().values() for jar in group))
+    jars = list(dict.fromkeys(jar for group in setup_jars().values() for jar in group))
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
     bar = Progress(*columns, console=Console(stderr=True))
     task = bar.add_task("jars", total=None)

@@ -13,7 +13,7 @@ import psutil
 
 from streamgauge.model.errors import StreamgaugeError
 from streamgauge.model.units import size
-from streamgauge.provision.jars import MIRROR_VARIABLE, locked_jars, missing_jars
+from streamgauge.provision.jars import MIRROR_VARIABLE, missing_jars, setup_jars
 from streamgauge.provision.java import find_java
 from streamgauge.provision.machine import disk_free_bytes
 from streamgauge.provision.work import leftovers
@@ -67,9 +67,9 @@ def _java() -> Check:
 
 
 def _jars() -> Check:
-    missing = {jar.coordinate: jar for group in locked_jars() for jar in missing_jars(group)}
+    missing = {jar.coordinate: jar for group in setup_jars() for jar in missing_jars(group)}
     if not missing:
-        return Check("jars", True, f"{sum(map(len, locked_jars().values()))} in the Maven cache, checksums right")
+        return Check("jars", True, f"{sum(map(len, setup_jars().values()))} in the Maven cache, checksums right")
     return Check(
         "jars",
         False,

@@ -24,6 +24,8 @@ from streamgauge.provision.work import cache_folder
 
 MIRROR_VARIABLE = "STREAMGAUGE_MAVEN_MIRROR"
 LOCK_FILE = "jars.lock.json"
+OF_ENGINES = frozenset({"flink"})
+"""Groups that `streamgauge engines add` fetches, and setup does not."""
 _TIMEOUT_S = 60
 _FETCHING_THREADS = 8
 
@@ -53,9 +55,14 @@ class Jar:
 
 @functools.cache
 def locked_jars() -> Mapping[str, tuple[Jar, ...]]:
-    """The lock file's groups: broker, spark and tools."""
+    """The lock file's groups: broker, spark and tools, and those of engines with an environment of their own."""
     text = resources.files("streamgauge.provision").joinpath(LOCK_FILE).read_text()
     return {group: tuple(Jar(**entry) for entry in entries) for group, entries in json.loads(text)["groups"].items()}
+
+
+def setup_jars() -> Mapping[str, tuple[Jar, ...]]:
+    """The groups that every run may need."""
+    return {group: jars for group, jars in locked_jars().items() if group not in OF_ENGINES}
 
 
 def locked_version(artifact: str, group: str) -> str:

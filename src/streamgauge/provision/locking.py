@@ -21,12 +21,19 @@ _SPARK = (
 )
 _TOOLS = (f"org.apache.kafka:kafka-tools:{KAFKA_VERSION}",)
 """Comes on top of the broker's jars, which hold all that the performance tools need (argparse4j, jopt-simple)."""
+_FLINK = ("org.apache.flink:flink-sql-connector-kafka:5.0.0-2.2",)
+"""The connector with all that it needs inside; its version ends with that of the Flink in `flink.lock`."""
 
 
 def write_lock() -> Path:
     """Resolve the groups anew and write the lock file into the package."""
     context = maven_context()
-    groups = {"broker": _broker_coordinates(context), "spark": list(_SPARK), "tools": list(_TOOLS)}
+    groups = {
+        "broker": _broker_coordinates(context),
+        "spark": list(_SPARK),
+        "tools": list(_TOOLS),
+        "flink": list(_FLINK),
+    }
     entries = {group: [_entry(context, c) for c in coordinates] for group, coordinates in groups.items()}
     path = Path(__file__).with_name(LOCK_FILE)
     path.write_text(json.dumps({"schema": 1, "groups": entries}, indent=1) + "\n")

@@ -36,6 +36,7 @@ FIGURE_WORDS = {
     "scheduling_delay": "Scheduling delay",
     "cpu": "CPU",
     "cpu_spread": "Spread of the CPU over time",
+    "cpu_s_per_million": "CPU time per million events",
     "rss_bytes_max": "Largest memory",
     "heap_used_bytes_max": "Largest heap",
     "rx_bytes_per_s": "Network in",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from streamgauge.engines.spark import parallelism
-from streamgauge.model import Application, Gap, Guarantee, Setting, UserError, unknown
+from streamgauge.model import Application, Gap, Guarantee, Place, Setting, UserError, unknown
 from streamgauge.model.application import DEFAULT_VARIANT, Feature, Stage
 
 if TYPE_CHECKING:
@@ -76,6 +76,24 @@ class SparkEngine:
         if not self.holds_slots:
             return None
         return Gap("not-yet", f"{self.name} writes to the log alone: a store is written batch by batch")
+
+    def dead_letters_gap(self) -> Gap | None:
+        """None: malformed events go to a topic of their own."""
+        return None
+
+    def place_gap(self, place: Place) -> Gap | None:
+        """Why this engine cannot run at that place, or None."""
+        foreign = place.master.startswith("flink://")
+        return Gap("never", f"{place.spelling} is a Flink cluster, which runs no Spark") if foreign else None
+
+    @property
+    def environment(self) -> None:
+        """None: Spark lives in this program's own environment."""
+        return None
+
+    def described(self, application: Application, parameters: Mapping[str, str]) -> dict[str, Any]:
+        """Nothing: the job process imports the application."""
+        return {}
 
     def fitted(self, application: Application, given: Mapping[str, str]) -> Application:
         """The application with the variants that the user chose or, where none was chosen, that this engine can run."""

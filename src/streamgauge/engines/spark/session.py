@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamgauge.applications import get_application
 from streamgauge.engines.spark.workers import on_this_machine, use_this_python
 from streamgauge.places import spark_classes
 
@@ -80,17 +81,21 @@ class SparkJobSession:
         """
         return int(self._session.sparkContext.defaultParallelism) if self._tells_slots else None
 
-    def start(self, application: Application, job: Job) -> RunningJob:
+    def start(self, job: Job) -> RunningJob:
         """Compile the application to queries and start them."""
+        application = get_application(job.application)
+        if job.stop_after:
+            application = application.stopped_after(job.stop_after)
         _ship_by_value(application)
         running = self._engine.running(self._session, application, job)
         running.start()
         return running
 
-    def characterize(self, application: Application, job: Job) -> Iterator[dict[str, Any]]:
+    def characterize(self, job: Job) -> Iterator[dict[str, Any]]:
         """Samples of every cut of the application over its input topics."""
         from streamgauge.engines.spark.characterizing import Characterizing
 
+        application = get_application(job.application)
         _ship_by_value(application)
         return Characterizing(self._session, self._engine, application, job).samples()
 

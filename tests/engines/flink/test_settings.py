@@ -1,0 +1,79 @@
+"""What flink can be told, what Flink is told then, and what a mistake is answered with."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from streamgauge.engines import get_engine
+from streamgauge.engines.flink import settings
+from streamgauge.model import UserError
+
+FLINK = get_engine("flink")
+
+
+def test_the_parallelism_is_that_of_the_machine_unless_told() -> None:
+    assert FLINK.resolve({})["parallelism"] == str(len(os.sched_getaffinity(0)))
+    assert FLINK.tuning({"parallelism": "3"})["parallelism.default"] == "3"
+
+
+def test_a_checkpoint_comes_as_often_as_a_real_time_batch_ends() -> None:
+    ours, spark = FLINK.settings["checkpoint-interval"], get_engine("spark-realtime").settings["batch-duration"]
+    assert ours.default == spark.default == "10s"
+    assert FLINK.tuning({})["execution.checkpointing.interval"] == "10000 ms"
+
+
+def test_gathering_is_off_by_default_and_has_a_size_and_a_time() -> None:
+    assert FLINK.tuning({})["table.exec.mini-batch.enabled"] == "false"
+    told = FLINK.tuning({"mini-batch": "on", "mini-batch-latency": "20ms"})
+    assert told["table.exec.mini-batch.enabled"] == "true"
+    assert told["table.exec.mini-batch.allow-latency"] == "20 ms"
+    assert told["table.exec.mini-batch.size"] == "5000"
+
+
+def test_state_lies_on_the_heap_or_in_rocksdb() -> None:
+    assert FLINK.tuning({})["state.backend.type"] == "hashmap"
+    told = FLINK.tuning({"state": "rocksdb"})
+    assert (told["state.backend.type"], told["execution.checkpointing.incremental"]) == ("rocksdb", "true")
+
+
+def test_what_begins_with_flink_source_or_sink_goes_on_as_it_is() -> None:
+    told = FLINK.tuning({"flink.pipeline.max-parallelism": "64", "source.max.poll.records": "9", "sink.acks": "1"})
+    assert told["pipeline.max-parallelism"] == "64"
+    assert (told["source.max.poll.records"], told["sink.acks"]) == ("9", "1")
+    assert "flink.pipeline.max-parallelism" not in told
+
+
+def test_transactions_have_a_time_that_a_broker_allows() -> None:
+    assert "transaction.timeout.ms" in settings.producer(FLINK.resolve({"sink": "exactly-once"}))
+    assert "transaction.timeout.ms" not in settings.producer(FLINK.resolve({}))
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("parallelism", "0"),
+        ("parallelism", "many"),
+        ("checkpoint-interval", "10"),
+        ("checkpoint-interval", "0s"),
+        ("buffer-timeout", "soon"),
+        ("mini-batch", "yes"),
+        ("mini-batch-size", "-1"),
+        ("state", "disk"),
+        ("sink", "once"),
+        ("object-reuse", "true"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused_before_anything_starts(setting: str, value: str) -> None:
+    with pytest.raises(UserError):
+        FLINK.resolve({setting: value})
+
+
+def test_an_unknown_setting_names_the_nearest() -> None:
+    with pytest.raises(UserError, match="Did you mean 'mini-batch'"):
+        FLINK.resolve({"minibatch": "on"})
+
+
+def test_only_the_memory_is_fixed_for_the_life_of_a_process() -> None:
+    assert FLINK.session_settings({"mini-batch": "on", "memory": "2g"}) == {"memory": "2g"}
