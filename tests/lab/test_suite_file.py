@@ -195,6 +195,7 @@ def test_every_suite_of_ours_is_read() -> None:
         *("streambench-performance", "streambench-recipients", "streambench-durability", "capability", "knobs"),
         *("ospbench-latency", "ospbench-sustainable", "ospbench-startup-burst", "ospbench-periodic-bursts"),
         *("parallelism", "applications", "streambench-faults", "node-failure", "anarchy", "chaos", "dual-paradigm"),
+        "engines",
     }
     suites = all_suites()
     assert all(suite.title and suite.about and suite.papers and suite.figures for suite in suites.values())
