@@ -137,8 +137,9 @@ def _until_end(consumer: Any, cluster: Cluster, topic: str, pending: dict[int, i
         except KafkaException as error:
             raise _unreadable(topic, cluster, error.args[0].str()) from None
         messages = _within(batch, end_of, topic, cluster)
-        for partition in _ended(batch) if messages is None or len(messages.kept) < len(batch) else ():
-            pending.pop(partition, None)
+        if messages is None or len(messages.kept) < len(batch):
+            for partition in _ended(batch, pending):
+                pending.pop(partition)
         if messages is None:
             if not pending:
                 return
@@ -172,9 +173,10 @@ def _is_end(message: Any) -> bool:
     return message.error() is not None and message.error().code() == KafkaError._PARTITION_EOF
 
 
-def _ended(batch: list[Any]) -> list[int]:
-    """Partitions that were read to their end: all that is committed of them has come."""
-    return [message.partition() for message in batch if _is_end(message)]
+def _ended(batch: list[Any], pending: Mapping[int, int]) -> set[int]:
+    """Partitions that were read up to where they must be: what is missing there are markers of transactions."""
+    ended = {message.partition(): message.offset() for message in batch if _is_end(message)}
+    return {partition for partition, at in ended.items() if at >= pending.get(partition, at + 1)}
 
 
 def origin_columns(texts: list[bytes]) -> list[pa.Array]:
