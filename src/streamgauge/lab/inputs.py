@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from streamgauge.load import parse_load
 from streamgauge.load.specification import PublisherResult
 from streamgauge.model import Application, LogError, Trial
-from streamgauge.places.spelling import available_cores
+from streamgauge.model.cores import available_cores
 from streamgauge.streams.malformed import Spoiling
 from streamgauge.streams.reference import StreamReference
 

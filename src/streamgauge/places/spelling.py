@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 from streamgauge.model import Place, UserError
+from streamgauge.model.cores import available_cores
 from streamgauge.places.embedded_cluster import SLOTS_PER_WORKER
 
 DEFAULT_SLOTS = 32
 """Task slots, not cores: a real-time query holds one slot per task for its whole life."""
 MOST_WORKERS = 16
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def parse_place(spelling: str) -> Place:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 from streamgauge.model import Setting, UserError, unknown
+from streamgauge.model.cores import available_cores
 from streamgauge.model.units import parse_duration_s
 
 CORES = "cores"
@@ -65,13 +65,6 @@ def resolved(given: Mapping[str, str]) -> dict[str, str]:
     if parse_duration_s(values["checkpoint-interval"]) <= 0:
         raise UserError("checkpoint-interval is more than 0", "What is not checkpointed is never committed")
     return values
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def configuration(values: Mapping[str, str]) -> dict[str, str]:
