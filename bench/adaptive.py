@@ -9,10 +9,9 @@ from typing import Any
 
 from bench.applications import Records
 from bench.room import Figure, Room
-from streamgauge.lab.probing import SearchRequest, conduct_search
+from bench.searching import sustained
 from streamgauge.lab.request import RunRequest
 from streamgauge.lab.run import conduct_run
-from streamgauge.lab.search import SearchRange
 from streamgauge.measure.sustainability import ProbeOutcome
 
 ENGINES = ("spark-microbatch", "spark-realtime", "spark-adaptive")
@@ -20,7 +19,6 @@ MICROBATCH, REALTIME, ADAPTIVE = ENGINES
 LOW_PER_S = 500
 REPEATS = 3
 SWITCHES = 100
-SLO = "p50<3s,drain<5s"
 PERIODIC = "bursts:400/s:38000:10s"
 LARGE = "bursts:400/s:190000:10s"
 
@@ -45,9 +43,9 @@ def adaptive(room: Room) -> None:
     """Every goal of the dual-paradigm engine as a ratio, side by side, on this machine."""
     for application in ("wordcount", "ad-analytics"):
         low_rate(room, application)
-    sustained = {engine: _sustained(room, engine) for engine in ENGINES}
-    sustainable(room, sustained)
-    one_burst(room, sustained[REALTIME])
+    rates = {engine: sustained(room, "wordcount", engine, ByEngine()) for engine in ENGINES}
+    sustainable(room, rates)
+    one_burst(room, rates[REALTIME])
     periodic(room)
     switching(room)
 
@@ -76,19 +74,6 @@ def low_rate(room: Room, application: str) -> None:
     near = p50[ADAPTIVE] <= max(1.15 * p50[REALTIME], p50[REALTIME] + 1)
     what = f"{LOW_PER_S}/s, {application}: adaptive p50 ÷ real-time p50"
     room.figures.append(Figure(what, f"{ratio:.2f}×", "≤ 1.15× or + 1 ms", near, raw))
-
-
-def _sustained(room: Room, engine: str) -> float:
-    request = SearchRequest(
-        application="wordcount",
-        engine=engine,
-        slo=SLO,
-        where=SearchRange(start_per_s=10_000, most_per_s=400_000, tolerance=0.1, repeats=3, most_probes=20),
-        kafka=room.cluster.bootstrap,
-        out=Path(room.folder / "runs"),
-        timeout_s=60,
-    )
-    return conduct_search(request, ByEngine()).result.rate_per_s or 0.0
 
 
 def sustainable(room: Room, rates: dict[str, float]) -> None:

@@ -8,11 +8,10 @@ from typing import Any
 
 from bench.listening import Quiet
 from bench.room import Figure, Room
+from bench.searching import sustained
 from streamgauge.engines import get_engine
-from streamgauge.lab.probing import SearchRequest, conduct_search
 from streamgauge.lab.request import RunRequest
 from streamgauge.lab.run import conduct_run
-from streamgauge.lab.search import SearchRange
 from streamgauge.model import Trial
 from streamgauge.places import parse_place
 
@@ -20,7 +19,6 @@ REPEATS = 3
 DRAINED = 3_000_000
 GATHERED = {"mini-batch": "on"}
 MICROBATCH, REALTIME, ADAPTIVE = "spark-microbatch", "spark-realtime", "spark-adaptive"
-SLO = "p50<3s,drain<5s"
 
 Records = list[dict[str, Any]]
 
@@ -113,23 +111,10 @@ def _best(rates: list[list[float]]) -> list[float]:
 
 
 def _sustainable(room: Room) -> None:
-    rates = {engine: _sustained(room, engine) for engine in (ADAPTIVE, "flink")}
+    rates = {engine: sustained(room, "ad-analytics", engine, Keeping()) for engine in (ADAPTIVE, "flink")}
     raw = "; ".join(f"{engine} {rate:,.0f}/s" for engine, rate in rates.items())
     ratio = rates[ADAPTIVE] / rates["flink"] if rates["flink"] else None
     _add(room, f"sustainable rate, ad-analytics: {ADAPTIVE} ÷ flink", ratio, "≥", 1.2, raw)
-
-
-def _sustained(room: Room, engine: str) -> float:
-    request = SearchRequest(
-        application="ad-analytics",
-        engine=engine,
-        slo=SLO,
-        where=SearchRange(start_per_s=10_000, most_per_s=400_000, tolerance=0.1, repeats=3, most_probes=20),
-        kafka=room.cluster.bootstrap,
-        out=Path(room.folder / "runs"),
-        timeout_s=60,
-    )
-    return conduct_search(request, Keeping()).result.rate_per_s or 0.0
 
 
 def _ratio(ours: list[float], theirs: list[float], least: float = 0.0) -> float | None:

@@ -113,6 +113,6 @@ def test_slots_of_two_queries() -> None:
 
 
 def test_what_was_set_is_among_the_tuning() -> None:
-    tuning = get_engine("spark-microbatch").tuning({"parallelism.count": "6"})
+    tuning = get_engine("spark-microbatch").tuning("wordcount", {"parallelism.count": "6"})
     assert tuning["parallelism.count"] == "6"
     assert tuning["spark.sql.shuffle.partitions"] == "2"

@@ -55,7 +55,7 @@ def test_settings_reach_where_they_belong() -> None:
         "sink.kafka.linger.ms": "7",
         "spark.sql.shuffle.partitions": "5",
     }
-    tuning = engine.tuning(given)
+    tuning = engine.tuning("wordcount", given)
     assert tuning["source.maxOffsetsPerTrigger"] == "100"
     assert tuning["source.minPartitions"] == "4"
     assert tuning["sink.kafka.linger.ms"] == "7"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable
 from typing import Any
@@ -120,6 +121,20 @@ def test_a_highest_rate_that_holds_is_confirmed_and_is_the_end() -> None:
     found = search(engine(1e9), SearchRange(1_000, most_per_s=5_000))
     assert [probe.rate_per_s for probe in found.probes] == [1_000, 2_000, 4_000, 5_000, 5_000]
     assert (found.rate_per_s, found.above_per_s, found.limit, found.confirmed) == (5_000, None, "asked", True)
+
+
+@given(capacity=st.floats(50, 1_000_000), start=RATES, paused=st.integers(1, 12))
+def test_a_pause_of_the_machine_does_not_end_a_search(capacity: float, start: float, paused: int) -> None:
+    holds, taken = engine(capacity), itertools.count(1)
+
+    def probe(rate: float) -> ProbeOutcome:
+        return ProbeOutcome(rate, "nothing") if next(taken) == paused else holds(rate)
+
+    found = search(probe, SearchRange(start, min(1.0, start), most_probes=80))
+    assert found.rate_per_s is not None and found.above_per_s is not None
+    assert (found.limit, found.confirmed) == ("engine", True)
+    assert found.rate_per_s <= capacity < found.above_per_s
+    assert found.above_per_s / found.rate_per_s <= 1.1 + 0.011, "rates have three digits"
 
 
 def test_a_publisher_that_falls_behind_is_the_limit_that_is_named() -> None:

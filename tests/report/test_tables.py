@@ -49,6 +49,14 @@ def test_a_remark_tells_trials_apart_as_the_table_does() -> None:
     assert found == [f"✓ grep · spark-microbatch · {each['load']}" for each in two]
 
 
+def test_what_is_said_of_many_trials_in_the_same_words_is_said_once() -> None:
+    bursts = {"bursts": {"bursts": 1, "inflated_mean_s": 0.0, "inflated_max_s": 0.0}, "thresholds": []}
+    several = [{**record(name, "spark-microbatch"), **bursts} for name in ("grep", "identity", "sample", "wordcount")]
+    said = "latency is back within a second of every burst (1 burst)"
+    assert [line.plain for line in tables.remarks(several)] == [f"· 4 trials: {said}"]
+    assert [line.plain for line in tables.remarks(several[:1])] == [f"· grep · spark-microbatch: {said}"]
+
+
 def test_a_name_with_console_markup_is_shown_as_it_is() -> None:
     out = io.StringIO()
     tables.print_summary([record("[red]mine[/red]", "spark-realtime")], stream=out)

@@ -27,6 +27,8 @@ def test_bursts_are_told_in_a_sentence() -> None:
         words.burst_words({"bursts": inflated})
         == "latency stays inflated for 1.5 s after a burst, 2 s at most (2 bursts)"
     )
+    short = {"bursts": 1, "inflated_mean_s": 0.0, "inflated_max_s": 0.0}
+    assert words.burst_words({"bursts": short}) == "latency is back within a second of every burst (1 burst)"
     assert words.burst_words({"bursts": {}}) == words.burst_words({}) == ""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import subprocess
 import sys
@@ -109,15 +108,14 @@ def served(runs: Path | None, program: Sequence[str] = (sys.executable, "-m", "s
         yield NoPage()
         return
     from streamgauge.provision.guard import Guard
-    from streamgauge.provision.processes import end_process, start_child
+    from streamgauge.provision.processes import end_process, lower_priority, start_child
 
     with Guard() as guard:
         child = start_child(
             [*program, "serve", "--out", str(runs)], guard, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
         try:
-            with contextlib.suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, child.pid, NICENESS)
+            lower_priority(child.pid, NICENESS)
             yield ServedPage(child, _address(child))
         finally:
             end_process(child, _ENDING_S, guard)

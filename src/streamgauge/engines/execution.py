@@ -115,8 +115,8 @@ class ExecutableEngine(Engine, Protocol):
         """All engine settings with the user's over the defaults; an unknown one is an error."""
         ...
 
-    def tuning(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Everything that was set, for the report."""
+    def tuning(self, application: str, given: Mapping[str, str]) -> dict[str, str]:
+        """Everything that is set for this application, for the report."""
         ...
 
     def session_settings(self, given: Mapping[str, str]) -> dict[str, str]:

@@ -13,8 +13,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import psutil
-
 from streamgauge.engines.execution import ExecutableEngine, Offsets
 from streamgauge.lab.warming import Warmth
 from streamgauge.load.specification import PublisherSpec
@@ -25,11 +23,9 @@ from streamgauge.paradigms.keeping import KeptFiles
 from streamgauge.provision.class_archive import ending_grace_s
 from streamgauge.provision.guard import Guard
 from streamgauge.provision.java import find_java
-from streamgauge.provision.processes import end_process, start_child
+from streamgauge.provision.processes import JOB_NICENESS, end_process, lower_priority, start_child
 
 READY_TIMEOUT_S = 120.0
-NICENESS = 5
-"""Where all share one machine the publisher and the broker go first: a load that is late measures nothing."""
 EXIT_GRACE_S = 1.0
 
 
@@ -154,8 +150,7 @@ class JobProcess:
                 environment=environment,
                 folder=self._folder,
             )
-        with contextlib.suppress(psutil.Error):
-            psutil.Process(self._child.pid).nice(NICENESS)
+        lower_priority(self._child.pid, JOB_NICENESS)
         deadline = time.monotonic() + READY_TIMEOUT_S
         while not self.facts:
             self._hear()

@@ -196,7 +196,7 @@ def _conduct_trial(
     trial = planned.trial
     engine = get_engine(trial.engine)
     session = session_settings(engine, parse_place(trial.place), trial.settings, failure_timeout_of(trial))
-    tuning = {**session, **engine.tuning(trial.settings)}
+    tuning = {**session, **engine.tuning(trial.application, trial.settings)}
     facts: dict[str, Any] = {"tuning": tuning, "matrices": list(planned.matrices)}
     if planned.gap is not None:
         gap = {"kind": planned.gap.kind, "reason": planned.gap.reason}

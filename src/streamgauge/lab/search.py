@@ -22,6 +22,8 @@ LIMITS = {
     "probes": "the probes were used up before the edge was sure",
 }
 DIGITS = 3
+BESIDE = 0.98
+"""A rate at which the publisher fell behind is given up for one this share of it, once: a machine may have paused."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ class _Search:
     range: SearchRange
     votes: dict[float, _Votes] = field(default_factory=dict)
     seen: list[ProbeOutcome] = field(default_factory=list)
+    given_up: set[float] = field(default_factory=set)
 
     def edge(self) -> tuple[float | None, float | None]:
         """The highest rate that stands below the lowest that does not, and that one."""
@@ -106,7 +109,15 @@ class _Search:
         return max(holding, default=None), fallen
 
     def next_rate(self) -> float | None:
-        """The rate to probe next; None when the edge is found."""
+        """The rate to probe next, or the one beside it where it was given up; None when the edge is found."""
+        while (rate := self._wanted()) in self.given_up:
+            beside = rounded(BESIDE * rate)
+            if beside not in self.votes:
+                return beside
+            self.votes[rate] = _Votes(nothing=1)
+        return rate
+
+    def _wanted(self) -> float | None:
         low, high = self.edge()
         if high is None:
             return self._higher(low)
@@ -134,6 +145,10 @@ class _Search:
     def take(self, rate: float) -> None:
         outcome = self.probe(rate)
         self.seen.append(outcome)
+        if outcome.says == "nothing" and self._may_give_up(rate):
+            self.given_up.add(rate)
+            self.votes.pop(rate, None)
+            return
         votes = self.votes.setdefault(rate, _Votes())
         match outcome.says:
             case "holds":
@@ -142,6 +157,14 @@ class _Search:
                 votes.breaks += 1
             case _:
                 votes.nothing += 1
+
+    def _may_give_up(self, rate: float) -> bool:
+        """Whether there is a rate beside it that has not been tried, above what holds."""
+        beside = rounded(BESIDE * rate)
+        below = max(
+            (r for r, votes in self.votes.items() if votes.standing and r < rate), default=self.range.least_per_s
+        )
+        return rate not in {rounded(BESIDE * r) for r in self.given_up} and below < beside < rate
 
     def result(self, complete: bool) -> SearchResult:
         low, high = self.edge()
@@ -160,7 +183,8 @@ class _Search:
 def search(probe: Probe, where: SearchRange) -> SearchResult:
     """The highest rate that holds, by doubling from the start, then bisection, then repeats at both sides of the edge.
 
-    A rate at which the publisher fell behind, even once, is never the result.
+    A rate at which the publisher fell behind, even once, is never the result; it is the limit if the publisher falls
+    behind at the rate beside it too.
     """
     state = _Search(probe, where)
     for _ in range(where.most_probes):

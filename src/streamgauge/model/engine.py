@@ -69,3 +69,5 @@ class Place:
     """Whether the place is a cluster of `nodes` workers that the laboratory starts and ends."""
     spare_slots: int = 0
     """Slots beyond those, one worker's: a job that has lost a worker finds them free."""
+    runs: str = ""
+    """Whose cluster it is, `spark` or `flink`; empty: a job of any engine brings what it needs."""

@@ -26,9 +26,9 @@ def parse_place(spelling: str) -> Place:
         workers = int(found[1])
         spare = SLOTS_PER_WORKER if workers > 1 else 0
         slots = workers * SLOTS_PER_WORKER - spare
-        return Place(spelling, available_cores(), workers, slots, "", embedded=True, spare_slots=spare)
+        return Place(spelling, available_cores(), workers, slots, "", embedded=True, spare_slots=spare, runs="spark")
     if re.fullmatch(r"flink://[^/\s]+:\d+", spelling):
-        return Place(spelling, available_cores(), 1, DEFAULT_SLOTS, spelling)
+        return Place(spelling, available_cores(), 1, DEFAULT_SLOTS, spelling, runs="flink")
     raise UserError(
         f"'{spelling}' is not a place",
         f"Use local, local[N] for N task slots, cluster:N for N workers, at most {MOST_WORKERS}, or flink://HOST:PORT",

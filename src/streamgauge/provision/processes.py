@@ -14,6 +14,8 @@ import psutil
 from streamgauge.provision.guard import Guard
 
 Stream = int | IO[Any] | None
+JOB_NICENESS = 5
+"""Where all share one machine the publisher and the broker go first: a load that is late measures nothing."""
 _KILL_S = 5.0
 
 
@@ -41,6 +43,18 @@ def start_child(
     )
     guard.watch(child.pid)
     return child
+
+
+def lower_priority(pid: int, niceness: int) -> None:
+    """Put a child of `start_child`, and whatever it starts from now on, behind others; what is refused is left.
+
+    Where Linux groups processes by session (autogroup), niceness counts within a session only: between sessions that of
+    the group does.
+    """
+    with contextlib.suppress(psutil.Error):
+        psutil.Process(pid).nice(niceness)
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{pid}/autogroup").write_text(str(niceness))
 
 
 def end_process(process: subprocess.Popen[Any] | int, grace_s: float, guard: Guard | None = None) -> None:

@@ -31,6 +31,8 @@ from streamgauge.report.words import (
 )
 
 PLAIN_WIDTH = 200
+MANY_ALIKE = 4
+"""Trials of which the same is said, from which on it is said once."""
 Say = Callable[[Record], str]
 
 
@@ -150,13 +152,26 @@ def remarks(records: Sequence[Record]) -> list[Text]:
             for each in record.get("faults") or []
             if each.get("problem")
         ]
-        if quality_words(record):
-            found.append(Text.assemble(("· ", "cyan"), (f"{subject}: ", "bold"), quality_words(record)))
-        if burst_words(record):
-            found.append(Text.assemble(("· ", "cyan"), (f"{subject}: ", "bold"), burst_words(record)))
         found += [threshold_line(subject, t) for t in record.get("thresholds") or []]
         found += [remark("red", subject, e) for e in (record.get("verdict") or {}).get("examples") or []]
-    return found
+    return found + [
+        Text.assemble(("· ", "cyan"), (f"{subject}: ", "bold"), words)
+        for say in (quality_words, burst_words)
+        for subject, words in _told_once(_subjects(rows), list(map(say, rows)))
+    ]
+
+
+def _told_once(subjects: Sequence[str], words: Sequence[str]) -> list[tuple[str, str]]:
+    """What is said of each subject; what is said of many in the same words is said once."""
+    about: dict[str, list[str]] = {}
+    for subject, said in zip(subjects, words, strict=True):
+        if said:
+            about.setdefault(said, []).append(subject)
+    return [
+        (subject, said)
+        for said, those in about.items()
+        for subject in (those if len(those) < MANY_ALIKE else [f"{len(those)} trials"])
+    ]
 
 
 def _subjects(rows: Sequence[Record]) -> list[str]:

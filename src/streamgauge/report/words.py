@@ -158,7 +158,10 @@ def burst_words(record: Record) -> str:
         return f"{count(found['waiting_events'])} events lay in the log; caught up within {caught:g} s, at {rate}"
     if "inflated_mean_s" in found:
         mean, most, bursts = found["inflated_mean_s"], found["inflated_max_s"], found["bursts"]
-        return f"latency stays inflated for {mean:.1f} s after a burst, {most:g} s at most ({bursts} bursts)"
+        seen = "1 burst" if bursts == 1 else f"{bursts} bursts"
+        if not most:
+            return f"latency is back within a second of every burst ({seen})"
+        return f"latency stays inflated for {mean:.1f} s after a burst, {most:g} s at most ({seen})"
     return ""
 
 

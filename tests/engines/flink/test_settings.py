@@ -15,31 +15,33 @@ FLINK = get_engine("flink")
 
 def test_the_parallelism_is_that_of_the_machine_unless_told() -> None:
     assert FLINK.resolve({})["parallelism"] == str(len(os.sched_getaffinity(0)))
-    assert FLINK.tuning({"parallelism": "3"})["parallelism.default"] == "3"
+    assert FLINK.tuning("wordcount", {"parallelism": "3"})["parallelism.default"] == "3"
 
 
 def test_a_checkpoint_comes_as_often_as_a_real_time_batch_ends() -> None:
     ours, spark = FLINK.settings["checkpoint-interval"], get_engine("spark-realtime").settings["batch-duration"]
     assert ours.default == spark.default == "10s"
-    assert FLINK.tuning({})["execution.checkpointing.interval"] == "10000 ms"
+    assert FLINK.tuning("wordcount", {})["execution.checkpointing.interval"] == "10000 ms"
 
 
 def test_gathering_is_off_by_default_and_has_a_size_and_a_time() -> None:
-    assert FLINK.tuning({})["table.exec.mini-batch.enabled"] == "false"
-    told = FLINK.tuning({"mini-batch": "on", "mini-batch-latency": "20ms"})
+    assert FLINK.tuning("wordcount", {})["table.exec.mini-batch.enabled"] == "false"
+    told = FLINK.tuning("wordcount", {"mini-batch": "on", "mini-batch-latency": "20ms"})
     assert told["table.exec.mini-batch.enabled"] == "true"
     assert told["table.exec.mini-batch.allow-latency"] == "20 ms"
     assert told["table.exec.mini-batch.size"] == "5000"
 
 
 def test_state_lies_on_the_heap_or_in_rocksdb() -> None:
-    assert FLINK.tuning({})["state.backend.type"] == "hashmap"
-    told = FLINK.tuning({"state": "rocksdb"})
+    assert FLINK.tuning("wordcount", {})["state.backend.type"] == "hashmap"
+    told = FLINK.tuning("wordcount", {"state": "rocksdb"})
     assert (told["state.backend.type"], told["execution.checkpointing.incremental"]) == ("rocksdb", "true")
 
 
 def test_what_begins_with_flink_source_or_sink_goes_on_as_it_is() -> None:
-    told = FLINK.tuning({"flink.pipeline.max-parallelism": "64", "source.max.poll.records": "9", "sink.acks": "1"})
+    told = FLINK.tuning(
+        "wordcount", {"flink.pipeline.max-parallelism": "64", "source.max.poll.records": "9", "sink.acks": "1"}
+    )
     assert told["pipeline.max-parallelism"] == "64"
     assert (told["source.max.poll.records"], told["sink.acks"]) == ("9", "1")
     assert "flink.pipeline.max-parallelism" not in told
@@ -77,3 +79,9 @@ def test_an_unknown_setting_names_the_nearest() -> None:
 
 def test_only_the_memory_is_fixed_for_the_life_of_a_process() -> None:
     assert FLINK.session_settings({"mini-batch": "on", "memory": "2g"}) == {"memory": "2g"}
+
+
+def test_what_a_program_needs_is_told_as_it_runs_whatever_the_user_says() -> None:
+    told = FLINK.tuning("trending-topics", {"mini-batch": "off"})
+    assert told["mini-batch"] == "on"
+    assert told["table.exec.mini-batch.enabled"] == "true"

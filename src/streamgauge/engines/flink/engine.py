@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from streamgauge.engines.flink.session import FlinkJobSession
     from streamgauge.provision.engine_environment import EngineEnvironment
 
-REMOTE = "flink://"
 _OURS = "streamgauge.applications."
 
 
@@ -44,8 +43,8 @@ class FlinkEngine:
 
     def place_gap(self, place: Place) -> Gap | None:
         """Why it cannot run at that place, or None: it needs its environment, and no Spark cluster runs it."""
-        if place.embedded:
-            return Gap("not-yet", f"{place.spelling} is a Spark cluster: use local, or {REMOTE}HOST:PORT")
+        if place.runs not in ("", "flink"):
+            return Gap("not-yet", f"{place.spelling} runs no Flink: use local, or flink://HOST:PORT")
         problem = self.environment.problem()
         return Gap("not-here", f"{problem}: streamgauge engines add flink") if problem else None
 
@@ -72,9 +71,10 @@ class FlinkEngine:
         """All engine settings with the user's over the defaults; an unknown one is an error."""
         return flink_settings.resolved(given)
 
-    def tuning(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Everything that was set, for the report."""
-        return flink_settings.tuning(given)
+    def tuning(self, application: str, given: Mapping[str, str]) -> dict[str, str]:
+        """Everything that is set for this application, for the report: what its program needs holds over the user's."""
+        program = all_programs().get(application)
+        return flink_settings.tuning({**given, **(program.settings if program else {})})
 
     def session_settings(self, given: Mapping[str, str]) -> dict[str, str]:
         """What is fixed for the life of a JVM; all else a job brings along."""

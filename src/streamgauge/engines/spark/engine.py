@@ -83,8 +83,8 @@ class SparkEngine:
 
     def place_gap(self, place: Place) -> Gap | None:
         """Why this engine cannot run at that place, or None."""
-        foreign = place.master.startswith("flink://")
-        return Gap("never", f"{place.spelling} is a Flink cluster, which runs no Spark") if foreign else None
+        foreign = place.runs not in ("", "spark")
+        return Gap("never", f"{place.spelling} runs no Spark: use local, or cluster:N") if foreign else None
 
     @property
     def environment(self) -> None:
@@ -179,8 +179,8 @@ class SparkEngine:
         """Options of the Kafka sink under these settings."""
         return {**self.sink, **_after("sink.", values)}
 
-    def tuning(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Everything that was set, for the report."""
+    def tuning(self, application: str, given: Mapping[str, str]) -> dict[str, str]:
+        """Everything that is set for this application, for the report."""
         values = self.resolve(given)
         return {
             **{k: v for k, v in values.items() if not k.startswith(PASSED_ON)},
