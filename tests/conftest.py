@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from streamgauge.engines.spark.workers import use_this_python
+from streamgauge.engines.spark.deployment import use_this_python
 from streamgauge.log.broker import EmbeddedBroker
 from streamgauge.log.cluster import Cluster
 from streamgauge.places import spark_classes

@@ -19,15 +19,24 @@ from streamgauge.provision.guard import Guard
 
 def test_without_a_location_they_lie_with_the_trials_other_files(tmp_path: Path, guard: Guard) -> None:
     found = CheckpointFolder("", tmp_path, "run-1", guard)
-    assert found.folder == tmp_path
+    assert found.of("measured") == str(tmp_path / "checkpoint-measured") and found.elsewhere is None
     found.remove()
     assert tmp_path.is_dir()
 
 
 def test_a_location_gets_a_folder_for_the_trial_that_is_removed(tmp_path: Path, guard: Guard) -> None:
     found = CheckpointFolder(str(tmp_path), tmp_path / "trial", "run-1", guard)
-    assert found.folder == tmp_path / "run-1"
-    (found.folder / "offsets").mkdir()
+    assert found.of("measured") == str(tmp_path / "run-1" / "checkpoint-measured")
+    Path(found.of("measured"), "offsets").mkdir(parents=True)
+    found.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_location_in_another_file_system_is_left_to_the_job_process(tmp_path: Path, guard: Guard) -> None:
+    assert location_gap("hdfs://somewhere/checkpoints") is None
+    found = CheckpointFolder("hdfs://somewhere/checkpoints/", tmp_path, "run-1", guard)
+    assert found.elsewhere == "hdfs://somewhere/checkpoints/run-1"
+    assert found.of("measured") == "hdfs://somewhere/checkpoints/run-1/checkpoint-measured"
     found.remove()
     assert list(tmp_path.iterdir()) == []
 

@@ -133,7 +133,7 @@ def test_a_checkpoint_elsewhere_is_there_for_the_next_process_and_goes_with_the_
     location = tmp_path / "fast"
     location.mkdir()
     checkpoints = CheckpointFolder(str(location), tmp_path, "run-001", guard)
-    mine = checkpoints.folder / "checkpoint-measured"
+    mine = Path(checkpoints.of("measured"))
     mine.mkdir()
     other = FakeProcess([STARTED])
     job, process = make([STARTED, COMMITTED], other=other, checkpoint=mine)

@@ -23,7 +23,26 @@ def test_workers_of_this_machine() -> None:
     assert (alone.slots, alone.spare_slots) == (SLOTS_PER_WORKER, 0)
 
 
-@pytest.mark.parametrize("spelling", ["", "local[0]", "cluster", "cluster:0", "cluster:17", "cluster:x", "Local"])
+@pytest.mark.parametrize(
+    ("spelling", "runs"),
+    [
+        ("spark://here:7077", "spark"),
+        ("spark://here:7077,there:7077", "spark"),
+        ("yarn", "spark"),
+        ("k8s://https://here:6443", "spark"),
+        ("flink://here:8081", "flink"),
+    ],
+)
+def test_a_cluster_that_is_there(spelling: str, runs: str) -> None:
+    place = parse_place(spelling)
+    assert (place.master, place.runs, place.foreign, place.slots) == (spelling, runs, True, None)
+
+
+NO_PLACES = ("", "local[0]", "cluster", "cluster:0", "cluster:17", "cluster:x", "Local")
+NO_CLUSTERS = ("spark://here", "spark://:7077", "spark://here:7077/", "spark://a:1,", "k8s://", "flink://here", "YARN")
+
+
+@pytest.mark.parametrize("spelling", [*NO_PLACES, *NO_CLUSTERS])
 def test_what_is_no_place_says_how_to_write_one(spelling: str) -> None:
     with pytest.raises(UserError, match="is not a place") as refused:
         parse_place(spelling)

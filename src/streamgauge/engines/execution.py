@@ -89,6 +89,10 @@ class JobSession(Protocol):
         """Publish the shares of an input from where the session computes."""
         ...
 
+    def forget(self, location: str) -> None:
+        """Remove what jobs have left at a location of checkpoints that only this session reaches."""
+        ...
+
     def close(self) -> None:
         """End the session and its processes."""
         ...

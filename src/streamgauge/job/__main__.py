@@ -175,6 +175,15 @@ class JobProcess:
         # The conductor does not trust what it was told before the job.
         self._slots = _UNTOLD
 
+    def forget(self, location: str) -> None:
+        """Remove the checkpoints at a location that only the session reaches, and say how that went."""
+        self.stop()
+        try:
+            self._session.forget(location)
+            self._status.say("forgotten", location=location)
+        except Exception as error:
+            self._status.say("forgotten", location=location, problem=str(error).partition("\n")[0][:300])
+
     def close(self) -> None:
         """Stop everything; a JVM that does not end in time is killed by whoever started this process."""
         self.stop()
@@ -203,6 +212,8 @@ def _serve(process: JobProcess) -> None:
                     process.characterize(Path(rest))
                 elif verb == "publish":
                     process.publish(Path(rest))
+                elif verb == "forget":
+                    process.forget(rest)
                 elif verb == "exit":
                     return
         process.look()

@@ -1,4 +1,4 @@
-"""Where a trial's checkpoints lie: with its other files, in a folder of the user's, or in memory."""
+"""Where a trial's checkpoints lie: with its other files, in a folder or file system of the user's, or in memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def location_gap(location: str) -> Gap | None:
     """Why this machine has no such location, or None; a folder that cannot be written to is the user's mistake."""
     if location == MEMORY:
         return None if _writable(IN_MEMORY) else Gap("not-here", "this system has no folder in memory")
-    if location and not _writable(Path(location)):
+    if location and "://" not in location and not _writable(Path(location)):
         raise UserError(
             f"checkpoint-location is '{location}', where nothing can be written", "Name a folder that is there"
         )
@@ -29,17 +29,30 @@ def _writable(folder: Path) -> bool:
 
 
 class CheckpointFolder:
-    """A folder of the trial's own at a location, which the guard removes too when the command dies."""
+    """A folder of the trial's own at a location.
+
+    One of this machine is removed with the trial, and by the guard when the command dies; one in another file system
+    is removed by the job process, when it is told to forget it.
+    """
 
     def __init__(self, location: str, trial_folder: Path, prefix: str, guard: Guard) -> None:
-        self._elsewhere = bool(location)
-        base = IN_MEMORY if location == MEMORY else Path(location).absolute()
-        self.folder = base / prefix if self._elsewhere else trial_folder
-        if self._elsewhere:
-            self.folder.mkdir()
-            guard.folder(self.folder)
+        self._mine: Path | None = None
+        self.elsewhere = f"{location.rstrip('/')}/{prefix}" if "://" in location else None
+        """Where they lie in a file system that only the job process reaches; None for a folder of this machine."""
+        if self.elsewhere is not None:
+            self._at = self.elsewhere
+            return
+        if location:
+            self._mine = (IN_MEMORY if location == MEMORY else Path(location).absolute()) / prefix
+            self._mine.mkdir()
+            guard.folder(self._mine)
+        self._at = str(self._mine or trial_folder)
+
+    def of(self, name: str) -> str:
+        """The location of the checkpoint of that name."""
+        return f"{self._at}/checkpoint-{name}"
 
     def remove(self) -> None:
         """Remove what the trial's own folder does not take along."""
-        if self._elsewhere:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        if self._mine is not None:
+            shutil.rmtree(self._mine, ignore_errors=True)

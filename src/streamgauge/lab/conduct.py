@@ -87,6 +87,8 @@ class Conductor:
         finally:
             done.endured = self.drill.close()
             self.publishers.stop()
+            if self.checkpoints.elsewhere is not None:
+                self.lab.forget(self.checkpoints.elsewhere)
             if self.drill.active:
                 self.lab.end_processes()
             if done.endured.broke_the_cluster:
@@ -192,27 +194,33 @@ class Conductor:
         process = self.drill.job_process()
         done.jobs_before = process.jobs
         done.engine_facts = {k: v for k, v in process.facts.items() if k == "version"}
-        for pid in (process.pid, *self.lab.worker_pids()):
-            self.sampler.add("job", pid)
+        if not parse_place(self.trial.place).foreign:
+            for pid in (process.pid, *self.lab.worker_pids()):
+                self.sampler.add("job", pid)
         self._await_workers(process)
         return process
 
     def _await_workers(self, process: JobProcess) -> None:
         """In a cluster, return when every worker has its executor: a job does not begin with a part of the place.
 
-        With settings that leave slots unused it begins after a while with as many as it needs.
+        With settings that leave slots unused it begins after a while with as many as it needs; a cluster that is there
+        is never waited for beyond those.
         """
         place = parse_place(self.trial.place)
+        if process.jobs > 0 or not (place.embedded or place.foreign):
+            return
+        needed = slots_needed(self.trial, self.application, self.engine)
+        wanted = needed if place.slots is None else place.slots + place.spare_slots
         deadline = time.monotonic() + WORKERS_S
-        while place.embedded and process.jobs == 0 and process.slots() < place.slots + place.spare_slots:
+        while process.slots() < wanted:
             self.look(process, None)
             if time.monotonic() > deadline:
-                needed = slots_needed(self.trial, self.application, self.engine)
                 if process.slots() >= needed:
                     return
+                more = "Use fewer workers: each has an executor of its own, which needs memory"
                 raise EngineError(
                     f"{place.spelling} had {process.slots():.0f} of {needed} task slots after {WORKERS_S:.0f} s",
-                    "Use fewer workers: each has an executor of its own, which needs memory",
+                    more if place.embedded else "Free some of its cores, or use fewer --partitions",
                 )
 
     def _is_cold(self, process: JobProcess) -> bool:
@@ -246,7 +254,7 @@ class Conductor:
             between=between,
             bootstrap=options.pop("kafka.bootstrap.servers"),
             kafka_options=options,
-            checkpoint=str(self.checkpoints.folder / f"checkpoint-{name}"),
+            checkpoint=self.checkpoints.of(name),
             status_path=str(self.folder / f"status-{name}.jsonl"),
             parameters=self.trial.parameters,
             settings={**self.trial.settings, **(settings or {})},

@@ -149,6 +149,13 @@ class Laboratory:
         """Processes whose descendants compute for a job beside its own: the workers of an embedded cluster."""
         return [] if self.workers is None else [p for role, p in self.workers.pids().items() if role != "master"]
 
+    def forget(self, location: str) -> None:
+        """Remove checkpoints that only a job process reaches; what stays there is told."""
+        alive = [process for process in self._processes.values() if process.alive()]
+        problem = alive[0].forget(location) if alive else "no job process is left that reaches it"
+        if problem:
+            self.note(f"the checkpoints stay at {location}: {problem}")
+
     def end_workers(self) -> None:
         """End the embedded cluster, if there is one: another place is wanted, or a fault has broken it."""
         if self.workers is not None:

@@ -27,6 +27,7 @@ from streamgauge.provision.processes import JOB_NICENESS, end_process, lower_pri
 
 READY_TIMEOUT_S = 120.0
 EXIT_GRACE_S = 1.0
+FORGET_S = 30.0
 
 
 class StatusReader:
@@ -129,6 +130,7 @@ class JobProcess:
         self._master = master
         self._settings = dict(settings)
         self._slots = 0.0
+        self._forgotten: dict[str, str] = {}
         self._reader = StatusReader(folder / "session.jsonl")
         self._child: subprocess.Popen[Any] | None = None
         self._guard: Guard | None = None
@@ -162,8 +164,11 @@ class JobProcess:
 
     def _hear(self) -> None:
         for said in self._reader.new():
-            if said["what"] == "ready":
-                self.facts = said
+            match said["what"]:
+                case "ready":
+                    self.facts = said
+                case "forgotten":
+                    self._forgotten[said["location"]] = said.get("problem", "")
             if "slots" in said:
                 self._slots = math.inf if said["slots"] is None else said["slots"]
 
@@ -223,6 +228,17 @@ class JobProcess:
     def stop_job(self) -> None:
         """Tell the process to stop the job that it runs."""
         self._say("stop")
+
+    def forget(self, location: str) -> str:
+        """Let the process remove checkpoints that only it reaches; what kept it from doing so, or an empty text."""
+        self._say(f"forget {location}")
+        deadline = time.monotonic() + FORGET_S
+        while location not in self._forgotten:
+            self._hear()
+            if not self.alive() or time.monotonic() > deadline:
+                return "the job process did not answer"
+            time.sleep(0.05)
+        return self._forgotten.pop(location)
 
     def end(self) -> None:
         """End the process and its JVM; all that they wrote lies in the work folder, so nothing is waited for."""

@@ -217,7 +217,7 @@ def _checked_gap(trial: Trial, engine: ExecutableEngine) -> Gap | None:
     if gap is not None:
         return gap
     needed = slots_needed(trial, application, engine)
-    if needed > place.slots:
+    if place.slots is not None and needed > place.slots:
         spare = f" beside the {place.spare_slots} of the worker that is kept spare" if place.spare_slots else ""
         more = f"cluster:{place.nodes + 1}" if place.embedded else f"'local[{needed}]'"
         raise UserError(

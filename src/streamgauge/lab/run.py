@@ -32,7 +32,7 @@ from streamgauge.model.errors import (
     EXIT_USER,
     EXIT_WRONG_ANSWER,
 )
-from streamgauge.places import parse_place
+from streamgauge.places import check_needs, parse_place
 from streamgauge.provision.java import find_java
 from streamgauge.provision.machine import describe_machine
 from streamgauge.provision.work import check_space, work_root
@@ -79,6 +79,9 @@ def check_before(plan: Plan) -> None:
     trials = [each.trial for each in plan.trials]
     check_space(work_root(), needed_bytes(trials))
     find_java()
+    runnable = [each.trial for each in plan.trials if each.gap is None]
+    for where, settings in {(trial.place, tuple(sorted(trial.settings.items()))) for trial in runnable}:
+        check_needs(parse_place(where), plan.kafka, dict(settings))
     for sink in {trial.sink for trial in trials if trial.sink is not None}:
         open_store(sink).check()
 

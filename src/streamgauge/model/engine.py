@@ -55,19 +55,21 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Place:
-    """Where a job is executed: a Spark master with its cores and task slots."""
+    """Where a job is executed: a master with its cores and task slots."""
 
     spelling: str
     cores: int
     """Cores given to the job; CPU is reported as a share of them."""
     nodes: int
-    slots: int
-    """How many tasks a job may run at one time; may exceed the cores."""
+    slots: int | None
+    """How many tasks a job may run at one time; may exceed the cores. None: known when it has started."""
     master: str
-    """The address of the Spark master; of an embedded cluster it is known when that has started."""
+    """The address of the master; of an embedded cluster it is known when that has started."""
     embedded: bool = False
     """Whether the place is a cluster of `nodes` workers that the laboratory starts and ends."""
     spare_slots: int = 0
     """Slots beyond those, one worker's: a job that has lost a worker finds them free."""
     runs: str = ""
     """Whose cluster it is, `spark` or `flink`; empty: a job of any engine brings what it needs."""
+    foreign: bool = False
+    """Whether it is a cluster that is there: its processes are not the run's, so none is watched or broken."""

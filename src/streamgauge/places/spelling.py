@@ -1,4 +1,4 @@
-"""Places by their spelling: `local`, `local[N]`, `cluster:N` with workers of its own, `flink://HOST:PORT`."""
+"""Places by their spelling: threads of this machine, workers of the run's own, or a cluster that is there."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ from streamgauge.places.embedded_cluster import SLOTS_PER_WORKER
 DEFAULT_SLOTS = 32
 """Task slots, not cores: a real-time query holds one slot per task for its whole life."""
 MOST_WORKERS = 16
+_ADDRESS = r"(?:[^:/,\s\[\]]+|\[[0-9a-fA-F:]+\]):\d+"
+FOREIGN = {
+    rf"spark://{_ADDRESS}(?:,{_ADDRESS})*": "spark",
+    "yarn": "spark",
+    r"k8s://\S+": "spark",
+    rf"flink://{_ADDRESS}": "flink",
+}
+"""Spelling of a cluster that is there → the system that runs in it."""
 
 
 def parse_place(spelling: str) -> Place:
@@ -27,9 +35,11 @@ def parse_place(spelling: str) -> Place:
         spare = SLOTS_PER_WORKER if workers > 1 else 0
         slots = workers * SLOTS_PER_WORKER - spare
         return Place(spelling, available_cores(), workers, slots, "", embedded=True, spare_slots=spare, runs="spark")
-    if re.fullmatch(r"flink://[^/\s]+:\d+", spelling):
-        return Place(spelling, available_cores(), 1, DEFAULT_SLOTS, spelling, runs="flink")
+    for pattern, system in FOREIGN.items():
+        if re.fullmatch(pattern, spelling):
+            return Place(spelling, 0, 1, None, spelling, runs=system, foreign=True)
     raise UserError(
         f"'{spelling}' is not a place",
-        f"Use local, local[N] for N task slots, cluster:N for N workers, at most {MOST_WORKERS}, or flink://HOST:PORT",
+        f"Use local, local[N] for N task slots, cluster:N for N workers, at most {MOST_WORKERS}, or a cluster that is"
+        " there: spark://HOST:PORT, yarn, k8s://URL, flink://HOST:PORT",
     )

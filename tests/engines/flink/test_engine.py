@@ -75,7 +75,7 @@ def test_a_wire_format_is_read_back_as_it_was() -> None:
 
 def test_a_spark_cluster_is_no_place_for_it_and_a_flink_cluster_none_for_spark() -> None:
     gap = FLINK.place_gap(parse_place("cluster:2"))
-    assert gap is not None and gap.kind == "not-yet" and "Spark cluster" in gap.reason
+    assert gap is not None and gap.kind == "not-yet" and "runs no Flink" in gap.reason
     gap = get_engine("spark-realtime").place_gap(parse_place("flink://here:8081"))
     assert gap is not None and gap.kind == "never"
     assert get_engine("spark-realtime").place_gap(parse_place("local")) is None

@@ -115,6 +115,9 @@ class FlinkJobSession:
         """Refused: there are no workers of ours."""
         raise EngineError("flink publishes nothing: the laboratory's publisher does")
 
+    def forget(self, location: str) -> None:
+        """Nothing: checkpoints of Flink lie in a folder that the laboratory reaches too."""
+
     def close(self) -> None:
         """End the JVM; it ends by itself too when this process is gone."""
         self._gateway.shutdown()

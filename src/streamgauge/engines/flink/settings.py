@@ -62,6 +62,11 @@ def resolved(given: Mapping[str, str]) -> dict[str, str]:
             raise UserError(f"{name} is {' or '.join(choices)}, not '{values[name]}'")
     for name in ("checkpoint-interval", "buffer-timeout", "mini-batch-latency"):
         _milliseconds(values[name])
+    if "://" in values["checkpoint-location"]:
+        raise UserError(
+            f"checkpoint-location is '{values['checkpoint-location']}', and Flink's is looked into from here",
+            "Name a folder; with a cluster that is there, one that it sees too",
+        )
     if parse_duration_s(values["checkpoint-interval"]) <= 0:
         raise UserError("checkpoint-interval is more than 0", "What is not checkpointed is never committed")
     return values

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamgauge.engines.execution import Offsets
 from streamgauge.engines.spark.adaptive_engine import AdaptiveEngine, PlannedSegment, is_chain
+from streamgauge.engines.spark.checkpoint_paths import CheckpointPath, checkpoint_path
 from streamgauge.engines.spark.checkpoints import committed_offsets
 from streamgauge.engines.spark.compiler import Compiler, Query
 from streamgauge.engines.spark.live_segment import LiveSegment, ReadTopic, Standby
@@ -104,7 +105,7 @@ class AdaptiveRunningJob:
             name=planned.name,
             query=planned.query,
             make=_Maker(self, planned),
-            checkpoint=str(Path(self._job.checkpoint) / planned.query),
+            checkpoint=str(self._checkpoint(planned.query)),
             reads=tuple(reads),
             output=query.topic,
             paradigm=planned.pinned or Paradigm.DATA_STREAM,
@@ -131,7 +132,7 @@ class AdaptiveRunningJob:
         sink = {**self._kafka, **of_paradigm.sink, **self._engine.sink_options(self._values)}
         writer = query.records.writeStream.format("kafka").options(**sink)
         writer = writer.option("topic", standby.topic if standby else query.topic)
-        checkpoint = standby.checkpoint if standby else str(Path(self._job.checkpoint) / planned.query)
+        checkpoint = standby.checkpoint if standby else str(self._checkpoint(planned.query))
         name = f"{planned.query}{STANDBY}" if standby else planned.query
         writer = writer.option("checkpointLocation", checkpoint).queryName(name)
         return writer.outputMode(self._engine.output_mode).trigger(**trigger)
@@ -154,8 +155,11 @@ class AdaptiveRunningJob:
             return
         trigger = self._engine.operation.trigger(self._values)
         writer = query.records.writeStream.format("kafka").options(**self._kafka).option("topic", query.topic)
-        writer = writer.option("checkpointLocation", str(Path(self._job.checkpoint) / query.name))
+        writer = writer.option("checkpointLocation", str(self._checkpoint(query.name)))
         self._letters = writer.outputMode(self._engine.output_mode).trigger(**trigger).queryName(query.name).start()
+
+    def _checkpoint(self, query: str) -> CheckpointPath:
+        return checkpoint_path(self._session, self._job.checkpoint) / query
 
     def reads(self) -> dict[str, list[str]]:
         """Query → the topics it reads."""
@@ -163,7 +167,7 @@ class AdaptiveRunningJob:
 
     def committed(self) -> dict[str, Offsets]:
         """Query → the offsets that it has committed of each topic it reads."""
-        return {name: committed_offsets(Path(self._job.checkpoint) / name) for name in self._compiled}
+        return {name: committed_offsets(self._checkpoint(name)) for name in self._compiled}
 
     def new_progress(self) -> list[dict[str, Any]]:
         """Engine progress that was not reported before."""

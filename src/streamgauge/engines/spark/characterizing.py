@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamgauge.engines.spark.checkpoint_paths import CheckpointPath, checkpoint_path, remove_checkpoint
 from streamgauge.engines.spark.codec import encode_between, encode_output
 from streamgauge.engines.spark.compiler import Compiler
 from streamgauge.engines.spark.running import first_line
@@ -259,13 +258,13 @@ class Characterizing:
         except Exception as error:
             raise _failed(cut, error) from error
 
-    def _checkpoint(self) -> Path:
-        return Path(self._job.checkpoint) / f"cut-{self._runs}"
+    def _checkpoint(self) -> CheckpointPath:
+        return checkpoint_path(self._session, self._job.checkpoint) / f"cut-{self._runs}"
 
     def _forget(self, query: StreamingQuery) -> None:
         if query.isActive:
             query.stop()
-        shutil.rmtree(self._checkpoint(), ignore_errors=True)
+        remove_checkpoint(self._checkpoint())
 
 
 def _wire_bytes(rows: DataFrame) -> DataFrame:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 
 from streamgauge.engines.execution import Offsets
+from streamgauge.engines.spark.checkpoint_paths import CheckpointPath
 
 HEADING_LINES = 2
 """An offset file begins with its version and the batch's metadata; a line per source follows."""
 
 
-def committed_offsets(checkpoint: Path) -> Offsets:
+def committed_offsets(checkpoint: CheckpointPath) -> Offsets:
     """The input offsets up to which a query's newest committed batch or epoch has gone; empty before the first."""
     newest = newest_commit(checkpoint)
     return {} if newest is None else _offsets(checkpoint / "offsets" / str(newest))
 
 
-def newest_commit(checkpoint: Path) -> int | None:
-    """The number of the newest committed batch or epoch; None before the first, and where the folder is not here."""
+def newest_commit(checkpoint: CheckpointPath) -> int | None:
+    """The number of the newest committed batch or epoch; None before the first."""
     return max((int(f.name) for f in _numbered(checkpoint / "commits")), default=None)
 
 
@@ -33,7 +33,7 @@ class RunningBatch:
     ends: Offsets
 
 
-def running_batch(checkpoint: Path) -> RunningBatch | None:
+def running_batch(checkpoint: CheckpointPath) -> RunningBatch | None:
     """The micro-batch that runs now, or None."""
     committed = newest_commit(checkpoint)
     planned = max((int(f.name) for f in _numbered(checkpoint / "offsets")), default=-1)
@@ -46,7 +46,7 @@ def running_batch(checkpoint: Path) -> RunningBatch | None:
         return None
 
 
-def _offsets(file: Path) -> Offsets:
+def _offsets(file: CheckpointPath) -> Offsets:
     try:
         lines = file.read_text().splitlines()
     except FileNotFoundError:
@@ -58,5 +58,8 @@ def _offsets(file: Path) -> Offsets:
     return found
 
 
-def _numbered(folder: Path) -> list[Path]:
-    return [f for f in folder.iterdir() if f.name.isdigit()] if folder.is_dir() else []
+def _numbered(folder: CheckpointPath) -> list[CheckpointPath]:
+    try:
+        return [file for file in folder.iterdir() if file.name.isdigit()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []

@@ -8,6 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from streamgauge.engines.spark.codec import decode_between, encode_between, encode_dead_letters, encode_output
+from streamgauge.engines.spark.deployment import stored_table
 from streamgauge.engines.spark.source import decode_stream, malformed_records, read_topic
 from streamgauge.model import Application, Output, Stage, UserError, wanted
 from streamgauge.model.errors import StreamgaugeError
@@ -100,7 +101,7 @@ class Compiler:
             if name in self.application.inputs:
                 built[name] = self._input(name, reads)
             elif name in self.application.tables:
-                built[name] = self.session.read.parquet(self.job.tables[name])
+                built[name] = stored_table(self.session, self.job.tables[name])
             elif name in self.application.cuts and not through_cut:
                 built[name] = self._behind_cut(name, reads)
             else:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamgauge.engines.execution import Offsets
+from streamgauge.engines.spark.checkpoint_paths import CheckpointPath, checkpoint_path
 from streamgauge.engines.spark.checkpoints import committed_offsets
 from streamgauge.engines.spark.compiler import Compiler, Query
 from streamgauge.engines.spark.parallelism import SHUFFLE_PARTITIONS
@@ -85,8 +85,8 @@ class SparkRunningJob:
         stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
         return sum(stage.numActiveTasks for stage in stages if stage) >= len(self._started)
 
-    def _checkpoint(self, query: Query) -> Path:
-        return Path(self._job.checkpoint) / query.name
+    def _checkpoint(self, query: Query) -> CheckpointPath:
+        return checkpoint_path(self._session, self._job.checkpoint) / query.name
 
     def committed(self) -> dict[str, Offsets]:
         """Query → the offsets that it has committed of each topic it reads."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from streamgauge.engines.spark.actuator import SparkActuator
+from streamgauge.engines.spark.checkpoint_paths import checkpoint_path
 from streamgauge.engines.spark.live_segment import LiveSegment, Standby
 from streamgauge.engines.spark.observing import Observer
 from streamgauge.engines.spark.running import first_line
@@ -42,7 +44,10 @@ class ScheduledSegments:
         self._segments, self._scheduler, self._before_start = list(segments), scheduler, before_start
         self.observer = Observer(cluster, self._segments, batch_duration_s)
         self._actuator = SparkActuator(session, self._segments, self.observer, before_start, on_switch)
-        self._standbys = None if standby is None else Standbys(cluster, self._segments, standby, self._start_standby)
+        path = functools.partial(checkpoint_path, session)
+        self._standbys = (
+            None if standby is None else Standbys(cluster, self._segments, standby, self._start_standby, path)
+        )
         self._driven: Driven | None = None
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamgauge.applications import get_application
-from streamgauge.engines.spark.workers import on_this_machine, use_this_python
-from streamgauge.places import spark_classes
+from streamgauge.engines.spark.checkpoint_paths import checkpoint_path, remove_checkpoint
+from streamgauge.engines.spark.deployment import deployed, ship_own_code
 
 if TYPE_CHECKING:
     from streamgauge.engines.execution import RunningJob
@@ -18,20 +18,14 @@ if TYPE_CHECKING:
     from streamgauge.model import Application
     from streamgauge.model.job import Job
 
-_CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
-
 BASE = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
     "spark.sql.streaming.numRecentProgressUpdates": "100",
     "spark.log.level": "WARN",
     # Without it every call of PySpark asks the JVM four times where in the user's file it stands.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
-    # The default manager starts the system's `readlink`, a process, for every file that it looks at on a local disk.
-    "spark.sql.streaming.checkpointFileManagerClass": f"{_CHECKPOINTING}.FileSystemBasedCheckpointFileManager",
 }
 
 AT_ONCE = {"spark.ui.liveUpdate.period": "0"}
@@ -45,26 +39,20 @@ class SparkJobSession:
         from pyspark.sql import SparkSession
 
         folder = Path(given["folder"])
-        temporary = folder / "tmp"
-        temporary.mkdir(parents=True, exist_ok=True)
-        archived = spark_classes().options() if on_this_machine(given["master"]) else ()
-        java = (f"-Djava.io.tmpdir={temporary}", *archived)
         settings = {
             **BASE,
+            **deployed(given["master"], folder, given["settings"]),
             "spark.jars": ",".join(given["jars"]),
-            "spark.local.dir": str(folder / "local"),
             "spark.sql.warehouse.dir": str(folder / "tables"),
-            "spark.driver.extraJavaOptions": " ".join((f"-Dderby.system.home={folder}", *java)),
-            "spark.executor.extraJavaOptions": " ".join(java),
             **(AT_ONCE if engine.holds_slots else {}),
             **given["settings"],
         }
-        use_this_python(given["master"])
         builder = SparkSession.builder.master(given["master"]).appName("streamgauge")
         for key, value in settings.items():
             builder = builder.config(key, value)
         self._engine = engine
         self._session = builder.getOrCreate()
+        ship_own_code(self._session, folder)
         self._tells_slots = "spark.default.parallelism" not in settings
 
     @property
@@ -104,6 +92,10 @@ class SparkJobSession:
         from streamgauge.engines.spark.publishing import publish_from
 
         return publish_from(self._session, shares)
+
+    def forget(self, location: str) -> None:
+        """Remove what jobs have left at a location of checkpoints."""
+        remove_checkpoint(checkpoint_path(self._session, location))
 
     def close(self) -> None:
         """Stop Spark."""

@@ -8,13 +8,13 @@ seconds, and a JVM needs it once for each segment.
 from __future__ import annotations
 
 import logging
-import shutil
 import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from streamgauge.engines.spark.checkpoint_paths import CheckpointPath, remove_checkpoint
 from streamgauge.engines.spark.checkpoints import newest_commit
 from streamgauge.engines.spark.live_segment import LiveSegment, Standby
 from streamgauge.log.cluster import Cluster
@@ -46,8 +46,10 @@ class Standbys:
         segments: Sequence[LiveSegment],
         identity: tuple[str, ...],
         start: Callable[[LiveSegment, Standby], StreamingQuery],
+        path: Callable[[str], CheckpointPath] = Path,
     ) -> None:
-        self._cluster, self._start, self._identity = cluster, start, identity
+        """`path` looks into a checkpoint by its location."""
+        self._cluster, self._start, self._identity, self._path = cluster, start, identity, path
         self._segments = [each for each in segments if each.pinned is None]
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="standby", daemon=True)
@@ -81,10 +83,10 @@ class Standbys:
         if not self._wait(lambda: self._waiting(segment) >= LEAST_RECORDS):
             return
         topic = f"{segment.output or segment.reads[0].topic}{STANDBY}"
-        checkpoint = Path(f"{segment.checkpoint}{STANDBY}")
+        checkpoint = self._path(f"{segment.checkpoint}{STANDBY}")
         began_s = time.monotonic()
         # A driver that was killed may have left both.
-        shutil.rmtree(checkpoint, ignore_errors=True)
+        remove_checkpoint(checkpoint)
         if topic not in self._cluster.topics():
             self._cluster.create_topic(topic, 1)
         handle: StreamingQuery | None = None
@@ -100,7 +102,7 @@ class Standbys:
             if handle is not None:
                 handle.stop()
             self._cluster.delete_topics([topic])
-            shutil.rmtree(checkpoint, ignore_errors=True)
+            remove_checkpoint(checkpoint)
 
     def _waiting(self, segment: LiveSegment) -> int:
         topics = [each.topic for each in segment.reads]

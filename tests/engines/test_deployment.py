@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from streamgauge.engines.spark.workers import use_this_python
+from streamgauge.engines.spark.deployment import use_this_python
 
 
 @pytest.mark.spark

@@ -1,0 +1,75 @@
+"""What depends on where Spark's processes run: all on this machine, or the executors on others."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamgauge.places import driver_address, on_this_machine, spark_classes
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
+LOOPBACK = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    # The default manager starts the system's `readlink`, a process, for every file that it looks at on a local disk.
+    "spark.sql.streaming.checkpointFileManagerClass": f"{_CHECKPOINTING}.FileSystemBasedCheckpointFileManager",
+}
+
+
+def deployed(master: str, folder: Path, given: Mapping[str, str]) -> dict[str, str]:
+    """Settings of a session whose driver has this folder; call it before Spark starts, whose environment it sets."""
+    temporary = folder / "tmp"
+    temporary.mkdir(parents=True, exist_ok=True)
+    java = (f"-Djava.io.tmpdir={temporary}",)
+    derby = f"-Dderby.system.home={folder}"
+    use_this_python(master)
+    if on_this_machine(master):
+        java += spark_classes().options()
+        return {
+            **LOOPBACK,
+            "spark.local.dir": str(folder / "local"),
+            "spark.driver.extraJavaOptions": " ".join((derby, *java)),
+            "spark.executor.extraJavaOptions": " ".join(java),
+        }
+    # Executors have folders of their own, and reach this driver by its address.
+    os.environ["SPARK_LOCAL_DIRS"] = str(folder / "local")
+    os.environ.pop("SPARK_LOCAL_IP", None)
+    return {
+        "spark.driver.bindAddress": "0.0.0.0",
+        "spark.driver.host": given.get("spark.driver.host") or driver_address(master),
+        "spark.driver.extraJavaOptions": " ".join((derby, *java)),
+    }
+
+
+def use_this_python(master: str) -> None:
+    """Python workers of this machine run with this interpreter, where streamgauge is installed.
+
+    Call it before Spark starts.
+    """
+    if on_this_machine(master):
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+
+
+def ship_own_code(session: SparkSession, folder: Path) -> None:
+    """Send streamgauge itself to executors of other machines; what it imports must be installed there."""
+    if on_this_machine(session.sparkContext.master):
+        return
+    package = Path(__file__).parents[2]
+    archive = shutil.make_archive(str(folder / package.name), "zip", package.parent, package.name)
+    session.sparkContext.addPyFile(archive)
+
+
+def stored_table(session: SparkSession, path: str) -> DataFrame:
+    """A stored table from a file of this machine; executors of others get its rows with the plan."""
+    if on_this_machine(session.sparkContext.master):
+        return session.read.parquet(path)
+    import pyarrow.parquet as pq
+
+    return session.createDataFrame(pq.read_table(path))
