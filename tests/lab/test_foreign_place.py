@@ -55,7 +55,12 @@ def test_a_run_uses_it_and_leaves_it_alone(somebodys: EmbeddedCluster, broker: E
 
 def test_its_processes_cannot_be_hit(somebodys: EmbeddedCluster, broker: EmbeddedBroker, tmp_path: Path) -> None:
     request = RunRequest(
-        applications=("grep",), place=somebodys.master, kafka=broker.bootstrap, out=tmp_path, for_s=10, load="constant:100/s"
+        applications=("grep",),
+        place=somebodys.master,
+        kafka=broker.bootstrap,
+        out=tmp_path,
+        for_s=10,
+        load="constant:100/s",
     )
     with pytest.raises(UserError, match="worker"):
         conduct_run(replace(request, faults=("kill worker at 5s",)), Remembering())

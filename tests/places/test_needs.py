@@ -11,7 +11,8 @@ import pytest
 from streamgauge.model import UserError
 from streamgauge.places import check_needs, driver_address, needs, on_this_machine, parse_place
 
-SHARED = {"checkpoint-location": "hdfs://files/checkpoints"}
+LOCATION = {"checkpoint-location": "hdfs://files/checkpoints"}
+SHARED = {**LOCATION, "spark.driver.host": "192.0.2.1"}
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_one_that_does_not_answer_is_named() -> None:
 
 def test_other_machines_need_a_log_that_they_reach(far: str) -> None:
     check(far)
-    with pytest.raises(UserError, match="cannot reach the embedded broker.*--kafka HOST:PORT"):
+    with pytest.raises(UserError, match=r"cannot reach the embedded broker.*--kafka HOST:PORT"):
         check(far, None)
     with pytest.raises(UserError, match="--kafka localhost:9092 is an address of this machine alone"):
         check(far, "localhost:9092")
@@ -61,7 +62,7 @@ def test_other_machines_need_a_log_that_they_reach(far: str) -> None:
 @pytest.mark.parametrize("location", ["", "memory", "a/folder"])
 def test_other_machines_need_a_checkpoint_that_they_see(far: str, location: str) -> None:
     with pytest.raises(UserError, match="needs a checkpoint that all its machines see"):
-        check(far, settings={"checkpoint-location": location})
+        check(far, settings={**SHARED, "checkpoint-location": location})
 
 
 def test_yarn_needs_the_configuration_of_hadoop_and_the_drivers_address(
@@ -72,9 +73,9 @@ def test_yarn_needs_the_configuration_of_hadoop_and_the_drivers_address(
     with pytest.raises(UserError, match="Set HADOOP_CONF_DIR"):
         check("yarn")
     monkeypatch.setenv("YARN_CONF_DIR", str(tmp_path))
-    with pytest.raises(UserError, match="--set spark.driver.host=ADDRESS"):
-        check("yarn")
-    check("yarn", settings={**SHARED, "spark.driver.host": "192.0.2.1"})
+    with pytest.raises(UserError, match=r"--set spark\.driver\.host=ADDRESS"):
+        check("yarn", settings=LOCATION)
+    check("yarn")
 
 
 def test_kubernetes_needs_an_image(far: str) -> None:

@@ -19,8 +19,8 @@ PlaceName = Annotated[
     str,
     typer.Option(
         metavar="PLACE",
-        help="Where the job is executed: local, local[N] with N task slots, cluster:N, an own cluster of N workers, or a"
-        " cluster that is there: spark://HOST:PORT, yarn, k8s://URL, flink://HOST:PORT (docs/places.md).",
+        help="Where the job is executed: local, local[N] with N task slots, cluster:N, an own cluster of N workers, or"
+        " a cluster that is there: spark://HOST:PORT, yarn, k8s://URL, flink://HOST:PORT (docs/places.md).",
     ),
 ]
 StopAfter = Annotated[str | None, typer.Option(metavar="STAGE", help="Cut the pipeline after this stage.")]

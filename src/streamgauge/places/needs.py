@@ -113,5 +113,6 @@ def _check_checkpoint(place: Place, location: str) -> None:
     if "://" not in location and not location.startswith("/"):
         ways = "/a/shared/folder" if place.runs == "flink" else "hdfs://…, s3a://… or /a/shared/folder"
         raise UserError(
-            f"{place.spelling} needs a checkpoint that all its machines see", f"Name one: --set checkpoint-location={ways}"
+            f"{place.spelling} needs a checkpoint that all its machines see",
+            f"Name one: --set checkpoint-location={ways}",
         )
