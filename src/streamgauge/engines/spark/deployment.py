@@ -27,11 +27,11 @@ def deployed(master: str, folder: Path, given: Mapping[str, str]) -> dict[str, s
     """Settings of a session whose driver has this folder; call it before Spark starts, whose environment it sets."""
     temporary = folder / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
-    java = (f"-Djava.io.tmpdir={temporary}",)
+    java: tuple[str, ...] = (f"-Djava.io.tmpdir={temporary}",)
     derby = f"-Dderby.system.home={folder}"
     use_this_python(master)
     if on_this_machine(master):
-        java += spark_classes().options()
+        java = (*java, *spark_classes().options())
         return {
             **LOOPBACK,
             "spark.local.dir": str(folder / "local"),
