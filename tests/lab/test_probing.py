@@ -44,6 +44,7 @@ class SimulatedEngine:
         self.error: dict[str, Any] | None = None
         self.broker_dies_at = float("inf")
         self.trials: list[PlannedTrial] = []
+        self.discarded: list[PlannedTrial] = []
         self.dead = False
 
     @contextmanager
@@ -77,6 +78,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> SimulatedEngine:
     made = SimulatedEngine(20_000)
     monkeypatch.setattr(lab_run, "Laboratory", made.laboratory)
     monkeypatch.setattr(probing, "conduct_trial", made.conduct)
+    monkeypatch.setattr(probing, "discard_trial", lambda lab, planned, phase: made.discarded.append(planned))
     monkeypatch.setattr(probing, "log_is_gone", lambda lab: made.dead)
     monkeypatch.setattr(probing, "check_before", lambda plan: None)
     monkeypatch.setattr(probing, "describe_machine", lambda: {"cores": 2})
@@ -113,6 +115,14 @@ def test_a_probe_is_a_constant_load_over_all_inputs_together(tmp_path: Path) -> 
     assert (one.warmup_s, one.timeout_s, one.settling_s) == (5.0, 60.0, 60.0)
     two = planned_probe(request(tmp_path, application="traffic-flow", stop_after="tumbling"), 1_000, 3)
     assert (two.trial.load, two.trial.repeat, two.trial.stop_after) == ("constant:500/s", 3, "tumbling")
+
+
+def test_the_process_is_warmed_by_a_full_log_before_the_first_probe(simulated: SimulatedEngine, tmp_path: Path) -> None:
+    conduct_search(request(tmp_path), Hearing())
+    (warming,) = simulated.discarded
+    assert (warming.trial.load, warming.trial.events, warming.settling_s) == ("preloaded", 50_000, 60.0)
+    conduct_search(request(tmp_path, warmup_s=0.0), Hearing())
+    assert len(simulated.discarded) == 1
 
 
 def test_a_publisher_that_falls_behind_limits_the_search(simulated: SimulatedEngine, tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from streamgauge.engines import get_engine
 from streamgauge.lab.environment import Laboratory
 from streamgauge.lab.planning import plan_trials, resolved
 from streamgauge.lab.request import THOROUGH_SETTLING_S, Listener, Plan, PlannedTrial, RunRequest
-from streamgauge.lab.run import check_before, conduct_trial, laboratory_of, log_is_gone
+from streamgauge.lab.run import check_before, conduct_trial, discard_trial, laboratory_of, log_is_gone
 from streamgauge.lab.search import SearchRange, SearchResult, search
 from streamgauge.load.spelling import rate_text
 from streamgauge.measure.sustainability import OSPBENCH, Objective, ProbeOutcome, judge_probe, parse_slo, probe_series
-from streamgauge.model import EngineError, LogError, UserError
+from streamgauge.model import EngineError, LogError, Trial, UserError
 from streamgauge.model.errors import EXIT_OK, EXIT_THRESHOLD, EXIT_WRONG_ANSWER
 from streamgauge.model.units import parse_duration_s
 from streamgauge.provision.machine import describe_machine
@@ -27,6 +27,9 @@ from streamgauge.store.stored_run import StoredRun
 LEAST_PROBE_S = 30.0
 """Over less, a slope is hardly told from the way that batches come and go."""
 DEFAULT_WARMUP_S = 5.0
+WARMING_EVENTS = 50_000
+"""Drained again and again before the first probe: at a low rate a process would stay cold for many probes."""
+WARMING_TIMEOUT_S = 600.0
 DEFAULT_TIMEOUT_S = 60.0
 """An engine that has fallen so far behind does not hold the rate; more need not be waited for."""
 
@@ -88,6 +91,8 @@ def conduct_search(request: SearchRequest, listener: ProbeListener) -> SearchOut
     listener.planned(writer.id, [])
     with laboratory_of(plan, writer, listener) as lab:
         prober = _Prober(request, slo, lab, writer, listener)
+        if request.warmup_s > 0:
+            prober.warm_up(first.trial)
         result = search(prober.probe, request.where)
         writer.describe(trials=len(prober.records), search={**described(request, slo), **result.as_dict()})
     return SearchOutcome(writer.id, writer.folder, result, tuple(prober.records), exit_code(result))
@@ -96,13 +101,21 @@ def conduct_search(request: SearchRequest, listener: ProbeListener) -> SearchOut
 def planned_probe(request: SearchRequest, rate_per_s: float, repeat: int) -> PlannedTrial:
     """The trial that probes a rate of events over all inputs together."""
     inputs = len(resolved(request.application, request.stop_after).inputs)
+    paced = {"load": f"constant:{rate_text(rate_per_s / inputs)}", "for_s": request.for_s}
+    planned = _planned(request, **paced, warmup_s=request.warmup_s, timeout_s=request.timeout_s)
+    return replace(planned, trial=replace(planned.trial, repeat=repeat))
+
+
+def planned_warming(request: SearchRequest) -> PlannedTrial:
+    """The drain of a full log that leaves the process warm."""
+    return _planned(request, load="preloaded", events=WARMING_EVENTS, timeout_s=WARMING_TIMEOUT_S)
+
+
+def _planned(request: SearchRequest, **load: Any) -> PlannedTrial:
     (planned,) = plan_trials(
         RunRequest(
             applications=(request.application,),
             engines=(request.engine,),
-            load=f"constant:{rate_text(rate_per_s / inputs)}",
-            for_s=request.for_s,
-            warmup_s=request.warmup_s,
             settling_s=THOROUGH_SETTLING_S,
             seed=request.seed,
             partitions=request.partitions,
@@ -111,10 +124,10 @@ def planned_probe(request: SearchRequest, rate_per_s: float, repeat: int) -> Pla
             settings=request.settings,
             stop_after=request.stop_after,
             kafka_config=request.kafka_config,
-            timeout_s=request.timeout_s,
+            **load,
         )
     )
-    return replace(planned, trial=replace(planned.trial, repeat=repeat))
+    return planned
 
 
 def described(request: SearchRequest, slo: Objective) -> dict[str, Any]:
@@ -149,6 +162,12 @@ class _Prober:
         self._request, self._slo, self._lab, self._writer, self._listener = request, slo, lab, writer, listener
         self.records: list[dict[str, Any]] = []
         self._times: dict[float, int] = {}
+
+    def warm_up(self, first: Trial) -> None:
+        """Let the process that all probes share become warm; it is told as a part of the first."""
+        self._listener.note(f"warming up: a log of {WARMING_EVENTS:,} events is drained until it gets no faster")
+        planned = planned_warming(self._request)
+        discard_trial(self._lab, planned, lambda *_: self._listener.phase(1, first, "warming up", 0, 0))
 
     def probe(self, rate_per_s: float) -> ProbeOutcome:
         """Conduct one trial at that rate, store it, and judge it."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from streamgauge.engines import get_engine
 from streamgauge.lab.assess import Assessed, assess_trial
-from streamgauge.lab.conduct import Conductor
+from streamgauge.lab.conduct import Conductor, Phase
 from streamgauge.lab.environment import Laboratory, session_settings
 from streamgauge.lab.fault_planning import drained_s_of, failure_timeout_of, needs_twin
 from streamgauge.lab.inputs import InputEvents, preloaded_inputs, wanted_later
@@ -230,6 +230,15 @@ def _conduct_trial(
     finally:
         if conductor is not None:
             _tidy(lab, conductor, keep)
+
+
+def discard_trial(lab: Laboratory, planned: PlannedTrial, phase: Phase) -> None:
+    """Conduct a trial for the process that it leaves warm; nothing of it is measured, verified or stored."""
+    conductor = Conductor(lab, planned, 0, phase)
+    try:
+        conductor.conduct()
+    finally:
+        _tidy(lab, conductor, keep=False)
 
 
 def _failed(
