@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from streamgauge.engines.spark.deployment import use_this_python
+from streamgauge.engines.spark.deployment import deployed, use_this_python
 
 
 @pytest.mark.spark
@@ -30,6 +31,17 @@ def test_another_python_of_the_environment_is_not_taken_on_this_machine(
     monkeypatch.setenv("PYSPARK_DRIVER_PYTHON", "another-python")
     use_this_python(master)
     assert os.environ["PYSPARK_PYTHON"] == os.environ["PYSPARK_DRIVER_PYTHON"] == sys.executable
+
+
+def test_the_python_of_other_machines_can_be_a_setting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("PYSPARK_PYTHON", "SPARK_LOCAL_DIRS", "SPARK_LOCAL_IP"):
+        monkeypatch.setenv(name, "before")
+    given = {"spark.pyspark.python": "/opt/python", "spark.driver.host": "192.0.2.1"}
+    settings = deployed("spark://far-away:7077", tmp_path, given)
+    assert settings["spark.driver.host"] == "192.0.2.1" and "spark.local.dir" not in settings
+    assert "spark.executor.extraJavaOptions" not in settings, "executors have folders of their own"
+    assert os.environ["PYSPARK_PYTHON"] == "/opt/python"
+    assert os.environ["SPARK_LOCAL_DIRS"] == str(tmp_path / "local") and "SPARK_LOCAL_IP" not in os.environ
 
 
 def test_a_cluster_keeps_the_python_that_its_user_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from streamgauge.places import driver_address, on_this_machine, spark_classes
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+PYTHON = "spark.pyspark.python"
 _CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
 LOOPBACK = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -41,6 +42,9 @@ def deployed(master: str, folder: Path, given: Mapping[str, str]) -> dict[str, s
     # Executors have folders of their own, and reach this driver by its address.
     os.environ["SPARK_LOCAL_DIRS"] = str(folder / "local")
     os.environ.pop("SPARK_LOCAL_IP", None)
+    if PYTHON in given:
+        # PySpark looks at the variable alone; the setting is for its start script.
+        os.environ["PYSPARK_PYTHON"] = given[PYTHON]
     return {
         "spark.driver.bindAddress": "0.0.0.0",
         "spark.driver.host": given.get("spark.driver.host") or driver_address(master),
@@ -59,7 +63,7 @@ def use_this_python(master: str) -> None:
 
 def ship_own_code(session: SparkSession, folder: Path) -> None:
     """Send streamgauge itself to executors of other machines; what it imports must be installed there."""
-    if on_this_machine(session.sparkContext.master):
+    if on_this_machine(str(session.sparkContext.master)):
         return
     package = Path(__file__).parents[2]
     archive = shutil.make_archive(str(folder / package.name), "zip", package.parent, package.name)
@@ -68,7 +72,7 @@ def ship_own_code(session: SparkSession, folder: Path) -> None:
 
 def stored_table(session: SparkSession, path: str) -> DataFrame:
     """A stored table from a file of this machine; executors of others get its rows with the plan."""
-    if on_this_machine(session.sparkContext.master):
+    if on_this_machine(str(session.sparkContext.master)):
         return session.read.parquet(path)
     import pyarrow.parquet as pq
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from streamgauge.engines.spark.engine import SparkEngine
 
 READY_TIMEOUT_S = 60.0
+TRACEBACK = "Traceback (most recent call last):"
+_RAISED = re.compile(r"[A-Za-z_][\w.]*: ")
+"""What was raised, at the end of Python's words: a class, not indented."""
 
 
 class SparkRunningJob:
@@ -138,7 +142,11 @@ class SparkRunningJob:
 
 
 def first_line(error: BaseException | str | None) -> str:
-    """The first line of an error that says something, without Java's class names in front."""
+    """The first line of an error that says something, without Java's class names in front; of Python's, its last."""
+    traced = str(error).rpartition(TRACEBACK)[2].splitlines() if TRACEBACK in str(error) else []
+    for line in traced:
+        if _RAISED.match(line):
+            return f"a stage's Python failed: {line.strip()}"[:300]
     for line in str(error).splitlines():
         text = line.strip()
         if text and not text.startswith(("at ", "==", "===")):
