@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from streamgauge.engines.spark.checkpoints import newest_commit
 from streamgauge.lab.checkpoint_folder import IN_MEMORY, MEMORY
 from streamgauge.lab.request import RunRequest
 from streamgauge.lab.run import conduct_run
+from streamgauge.lab.supervised_job import SupervisedJob
 from streamgauge.report.fault_words import story
 from tests.lab.listening import Remembering
 
@@ -94,6 +97,40 @@ def test_a_driver_that_is_killed_comes_back_and_loses_nothing(tmp_path: Path, en
     recovery = record["recovery"]
     assert recovery["class"] in ("precise", "rollback")
     assert recovery["output_gap_s"] > recovery["detect_s"] >= 0
+
+
+def _moved(checkpoint: Path, by: int) -> None:
+    """Move the offsets that a query has committed: the state stays where it was."""
+    newest = newest_commit(checkpoint)
+    assert newest is not None
+    file = checkpoint / "offsets" / str(newest)
+    *heading, offsets = file.read_text().splitlines()
+    moved = {
+        topic: {partition: max(0, offset + by) for partition, offset in each.items()}
+        for topic, each in json.loads(offsets).items()
+    }
+    file.write_text("\n".join([*heading, json.dumps(moved)]))
+    (file.parent / f".{file.name}.crc").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("by", [-300, 300])
+def test_a_checkpoint_that_was_tampered_with_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: int
+) -> None:
+    """What all the zeros are worth: events taken twice, or never, and a job that runs on as if nothing were wrong."""
+    restart, seen = SupervisedJob.restart, []
+
+    def tampered(job: SupervisedJob) -> None:
+        if not seen:
+            seen.append(True)
+            _moved(Path(job.attempts[-1].job.checkpoint) / "count", by)
+        restart(job)
+
+    monkeypatch.setattr(SupervisedJob, "restart", tampered)
+    record = conducted(tmp_path, "kill driver at 8s", engines=("spark-microbatch",))
+    verdict = record["verdict"]
+    assert seen and verdict["restarts"] == 1
+    assert not verdict["correct"] and verdict["wrong"] + verdict["lost"] > 0
 
 
 def test_a_checkpoint_in_memory_outlives_the_driver_and_not_the_trial(tmp_path: Path) -> None:
