@@ -118,7 +118,8 @@ def test_a_checkpoint_that_was_tampered_with_is_caught(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: int
 ) -> None:
     """What all the zeros are worth: events taken twice, or never, and a job that runs on as if nothing were wrong."""
-    restart, seen = SupervisedJob.restart, []
+    restart = SupervisedJob.restart
+    seen: list[bool] = []
 
     def tampered(job: SupervisedJob) -> None:
         if not seen:
