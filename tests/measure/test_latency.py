@@ -1,5 +1,7 @@
 """Latencies on literal timelines, and event latency per key against a plain reading of its definition."""
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -84,16 +86,19 @@ def test_beyond_the_limit_only_counts_are_kept(connection) -> None:
     assert latencies(connection, events, [Answer(outputs, PER_EVENT)], max_samples=10).samples_kept
 
 
-def test_a_sample_that_is_too_large_never_becomes_rows(connection) -> None:
-    """Neither the answered events nor the samples are made tables, and the figures are the same."""
+def test_a_sample_that_is_too_large_never_becomes_rows_in_memory(connection) -> None:
+    """Answered events go into a file, which goes with them, samples become no table, and the figures are the same."""
+    (spill,) = connection.execute("select current_setting('temp_directory')").fetchone()
     events = events_of([(0, i, 1000 + i, 1000.0 + i) for i in range(200)])
     outputs = outputs_of([(1010 + 3 * i, 1000 + i, 0, i, "w") for i in range(200)])
     answers = [Answer(outputs, PER_KEY, touches_of([(0, i, "w") for i in range(200)]))]
     window = measured_window(connection, [events], 50)
     with answering(connection, [events], answers, max_rows=199) as answered:
         assert connection.execute("select count(*) from duckdb_tables()").fetchone() == (0,)
+        assert [file.name for file in Path(spill).glob("*.parquet")] == ["answered_event_0.parquet"]
         counted = measure_latencies(connection, answered, window, max_samples=10)
         assert connection.execute("select count(*) from duckdb_tables()").fetchone() == (0,)
+    assert list(Path(spill).glob("*.parquet")) == []
     with answering(connection, [events], answers, max_rows=200):
         assert connection.execute("select count(*) from duckdb_tables()").fetchone() == (1,)
     kept = latencies(connection, events, answers, warmup_events=50)
@@ -104,6 +109,19 @@ def test_a_sample_that_is_too_large_never_becomes_rows(connection) -> None:
         kept.first_third_p50_ms,
         kept.last_third_p50_ms,
     )
+
+
+@pytest.mark.parametrize("apart", [1, 1 << 36])
+def test_any_range_of_times_and_offsets_is_in_order(connection, apart: int) -> None:
+    """Far apart, places need more than 64 bits; an origin that was never published is at the end of the order."""
+    events = events_of([(0, i * apart, 1000 + i * apart, None) for i in range(4)])
+    touches = touches_of([(0, i * apart, "w") for i in range(4)])
+    answered = [(1 + i * apart + 1010, 1000 + i * apart, 0, i * apart, "w") for i in (0, 2)]
+    beyond = (5000 + 4 * apart, 1000 + 9 * apart, 0, 9 * apart, "w")
+    found = latencies(connection, events, [Answer(outputs_of([*answered, beyond]), PER_KEY, touches)])
+    first, third, last = 1000, 1000 + 2 * apart, 5000 + 4 * apart
+    waited = [11, third + 11 - (first + apart), 11, last - (first + 3 * apart)]
+    assert samples_of(found, "event") == [(first + i * apart, waited[i]) for i in range(4)]
 
 
 def test_the_counts_of_a_long_trial_have_no_more_slots_than_is_stated(connection) -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import duckdb
 
 from streamgauge.measure.window import attach_inputs
 from streamgauge.model.application import LatestPerKey, Matching, PerEvent
-from streamgauge.store.tables import Table, attach, column_types, detach, one_row, quoted
+from streamgauge.store.tables import Table, attach, column_types, detach, one_row, quoted, text_literal
 
 MAX_ROWS = 5_000_000
-"""Up to so many touches of an answer its answered events are kept as rows; beyond, they are made when they are read."""
+"""Up to so many touches of an answer its answered events are kept in memory; beyond, in a file where others spill."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ def answering(
             if each.events:
                 connection.execute(f"drop view if exists {each.events}")
                 connection.execute(f"drop table if exists kept_{each.events}")
+                _kept_file(connection, each.events).unlink(missing_ok=True)
             detach(connection, f"answer_touch_{number}")
             detach(connection, each.outputs)
 
@@ -69,9 +71,17 @@ def _readable(connection: duckdb.DuckDBPyConnection, number: int, answer: Answer
     (rows,) = one_row(connection, f"select count(*) from {candidates}")
     if rows <= max_rows:
         connection.execute(f"create or replace temp table kept_{events} as {query}")
-        query = f"select * from kept_{events}"
-    connection.execute(f"create or replace temp view {events} as {query}")
+        kept = f"kept_{events}"
+    else:
+        kept = text_literal(str(_kept_file(connection, events)))
+        connection.execute(f"copy ({query}) to {kept} (format parquet, compression lz4)")
+    connection.execute(f"create or replace temp view {events} as select * from {kept}")
     return Answered(answer, outputs, events)
+
+
+def _kept_file(connection: duckdb.DuckDBPyConnection, events: str) -> Path:
+    (folder,) = one_row(connection, "select current_setting('temp_directory')")
+    return Path(folder) / f"{events}.parquet"
 
 
 def _answered_per_event(outputs: str) -> str:
@@ -88,7 +98,7 @@ def _answered_per_key(connection: duckdb.DuckDBPyConnection, matching: LatestPer
 
     Keys are compared by a 64-bit hash, so that NULL and any type will do and rows keep a fixed width.
     """
-    types = column_types(connection, touches)
+    types, order = column_types(connection, touches), _Order.of(connection)
     touched_key = f"hash({', '.join(quoted(name) for name in matching.key)})"
     output_key = f"hash({', '.join(f'cast({quoted(name)} as {types[name]})' for name in matching.key)})"
     return f"""
@@ -97,7 +107,7 @@ def _answered_per_key(connection: duckdb.DuckDBPyConnection, matching: LatestPer
         ),
         event as (
             select t.key_hash, e."index", e."partition", e."offset", e.append_ms, e.due_ms,
-                   {_instant_order("e.append_ms", 'e."partition"', 'e."offset"')} as place
+                   {order.place("e.append_ms", 'e."partition"', 'e."offset"')} as place
             from touch t join input_event e on e."partition" = t."partition" and e."offset" = t."offset"
         ),
         reached as (
@@ -106,7 +116,7 @@ def _answered_per_key(connection: duckdb.DuckDBPyConnection, matching: LatestPer
                     partition by key_hash order by append_ms, "partition", "offset" rows unbounded preceding) as place
                 from (
                     select {output_key} as key_hash, append_ms, "partition", "offset",
-                           {_instant_order("origin_append_ms", "origin_partition", "origin_offset")} as place
+                           {order.place("origin_append_ms", "origin_partition", "origin_offset")} as place
                     from {outputs} where origin_partition is not null))
             group by key_hash, place
         )
@@ -115,6 +125,28 @@ def _answered_per_key(connection: duckdb.DuckDBPyConnection, matching: LatestPer
     """
 
 
-def _instant_order(append_ms: str, partition: str, offset: str) -> str:
-    """SQL: one number that orders inputs as 'latest' does: by append time, then offset, then partition."""
-    return f"(({append_ms})::hugeint << 64) + (({offset})::hugeint << 20) + {partition}"
+@dataclass(frozen=True)
+class _Order:
+    """How inputs are ordered, as 'latest' does: by append time, then offset, then partition, in one number."""
+
+    first_ms: int
+    last_ms: int
+    most_offset: int
+    most_partition: int
+
+    @staticmethod
+    def of(connection: duckdb.DuckDBPyConnection) -> _Order:
+        ranges = 'min(append_ms), max(append_ms), max("offset"), max("partition")'
+        return _Order(*(int(each or 0) for each in one_row(connection, f"select {ranges} from input_event")))
+
+    def place(self, append_ms: str, partition: str, offset: str) -> str:
+        """SQL: the number, of 64 bits where the ranges allow it, which is faster; out of a range is at its end."""
+        widths = [n.bit_length() for n in (self.last_ms - self.first_ms, self.most_offset, self.most_partition)]
+        kind = "bigint" if sum(widths) < 63 else "hugeint"
+        since = _within(f"{append_ms} - {self.first_ms}", self.last_ms - self.first_ms)
+        at, within = _within(offset, self.most_offset), _within(partition, self.most_partition)
+        return f"(({since})::{kind} << {widths[1] + widths[2]}) + (({at})::{kind} << {widths[2]}) + ({within})::{kind}"
+
+
+def _within(number: str, most: int) -> str:
+    return f"least(greatest({number}, 0), {most})"
