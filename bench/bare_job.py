@@ -19,8 +19,8 @@ from streamgauge.applications import get_application
 from streamgauge.engines import get_engine
 from streamgauge.engines.spark.checkpoints import committed_offsets
 from streamgauge.engines.spark.codec import encode_output
+from streamgauge.engines.spark.deployment import use_this_python
 from streamgauge.engines.spark.source import decode_stream
-from streamgauge.engines.spark.workers import use_this_python
 
 
 def main() -> None:
