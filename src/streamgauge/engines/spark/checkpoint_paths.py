@@ -94,8 +94,11 @@ def is_elsewhere(location: str) -> bool:
 
 def checkpoint_path(session: SparkSession, location: str) -> CheckpointPath:
     """The path of a checkpoint, by which it can be looked into."""
-    if is_elsewhere(location):
-        return HadoopPath(session, location)
+    return HadoopPath(session, location) if is_elsewhere(location) else local_path(location)
+
+
+def local_path(location: str) -> Path:
+    """The path of a location of this machine, be it written as a path or as a URI."""
     return Path("/" + location.removeprefix("file:").lstrip("/") if location.startswith("file:") else location)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from streamgauge.engines.spark.checkpoint_paths import is_elsewhere, local_path
 from streamgauge.paradigms.paradigm import How, Paradigm
 
 if TYPE_CHECKING:
@@ -108,8 +109,7 @@ class LiveSegment:
     @property
     def folder(self) -> Path | None:
         """The checkpoint where it can be looked into; one in another file system cannot."""
-        path = self.checkpoint.removeprefix("file://")
-        return Path(path) if "://" not in path else None
+        return None if is_elsewhere(self.checkpoint) else local_path(self.checkpoint)
 
     @property
     def failure(self) -> str | None:
