@@ -11,23 +11,19 @@ from typing import Any
 import pytest
 
 from streamgauge.engines.spark.deployment import use_this_python
-from streamgauge.lab import job_process
 from streamgauge.log.broker import EmbeddedBroker
 from streamgauge.log.cluster import Cluster
-from streamgauge.places import embedded_cluster, spark_classes
+from streamgauge.places import spark_classes
 from streamgauge.provision.guard import Guard
 from streamgauge.provision.jars import jar_paths
 from streamgauge.provision.java import find_java
-from streamgauge.provision.processes import end_process
+from streamgauge.provision.processes import NICENESS_VARIABLE, end_process
 from streamgauge.provision.work import WorkFolder
 from tests.chromium import CHROMIUM, FLAGS
 from tests.postgres_server import running_postgres
 from tests.redis_server import running_redis
 
 CONTRACT = "test_every_application.py"
-
-# Beside a trial of a test other tests run: a job behind them would be starved.
-job_process.JOB_NICENESS = embedded_cluster.JOB_NICENESS = 0  # type: ignore[attr-defined]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -44,6 +40,14 @@ def _quickly_compiled() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _job_beside_others() -> Iterator[None]:
+    """Beside a trial of a test other tests run: a job behind them would be starved."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(NICENESS_VARIABLE, "0")
         yield
 
 

@@ -10,10 +10,15 @@ from pathlib import Path
 import psutil
 import pytest
 
+from streamgauge.model import UserError
 from streamgauge.provision.guard import Guard
-from streamgauge.provision.processes import end_process, lower_priority, start_child
+from streamgauge.provision.processes import NICENESS_VARIABLE, end_process, lower_priority, put_job_behind, start_child
 
-AUTOGROUP = Path("/proc/self/autogroup")
+
+def grouped() -> bool:
+    """Whether sessions compete; the file is there and empty where control groups do instead."""
+    autogroup = Path("/proc/self/autogroup")
+    return autogroup.exists() and bool(autogroup.read_text().strip())
 
 
 @pytest.fixture
@@ -30,12 +35,27 @@ def test_a_child_goes_behind_others(child: subprocess.Popen[bytes]) -> None:
     assert psutil.Process(child.pid).nice() == niceness
 
 
-@pytest.mark.skipif(not AUTOGROUP.exists(), reason="this kernel does not group processes by session")
+@pytest.mark.skipif(not grouped(), reason="processes are not grouped by session here")
 def test_so_does_its_session_where_sessions_compete(child: subprocess.Popen[bytes]) -> None:
     lower_priority(child.pid, psutil.Process().nice() + 3)
     mine, its = (Path(f"/proc/{who}/autogroup").read_text().split() for who in ("self", child.pid))
     assert its[0] != mine[0]
     assert int(its[-1]) == psutil.Process().nice() + 3
+
+
+def test_how_far_a_job_goes_behind_is_the_users_to_say(
+    child: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(NICENESS_VARIABLE, "7")
+    put_job_behind(child.pid)
+    assert psutil.Process(child.pid).nice() == 7
+
+
+@pytest.mark.parametrize("given", ["", "-1", "20", "low"])
+def test_a_niceness_that_is_none_names_the_way_out(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(NICENESS_VARIABLE, given)
+    with pytest.raises(UserError, match=NICENESS_VARIABLE):
+        put_job_behind(1)
 
 
 def test_a_child_that_is_gone_is_no_error(child: subprocess.Popen[bytes]) -> None:

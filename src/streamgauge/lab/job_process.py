@@ -23,7 +23,7 @@ from streamgauge.paradigms.keeping import KeptFiles
 from streamgauge.provision.class_archive import ending_grace_s
 from streamgauge.provision.guard import Guard
 from streamgauge.provision.java import find_java
-from streamgauge.provision.processes import JOB_NICENESS, end_process, lower_priority, start_child
+from streamgauge.provision.processes import end_process, put_job_behind, start_child
 
 READY_TIMEOUT_S = 120.0
 EXIT_GRACE_S = 1.0
@@ -152,7 +152,7 @@ class JobProcess:
                 environment=environment,
                 folder=self._folder,
             )
-        lower_priority(self._child.pid, JOB_NICENESS)
+        put_job_behind(self._child.pid)
         deadline = time.monotonic() + READY_TIMEOUT_S
         while not self.facts:
             self._hear()

@@ -18,7 +18,7 @@ from streamgauge.model import EngineError
 from streamgauge.places.spark_home import spark_class_path, spark_classes, spark_home
 from streamgauge.provision.guard import Guard
 from streamgauge.provision.java import find_java
-from streamgauge.provision.processes import JOB_NICENESS, end_process, lower_priority, start_child
+from streamgauge.provision.processes import end_process, put_job_behind, start_child
 
 HOST = "127.0.0.1"
 SLOTS_PER_WORKER = 16
@@ -144,7 +144,7 @@ class EmbeddedCluster:
             self._processes[role] = start_child(
                 command, self._guard, stdout=log, environment=environment, folder=folder
             )
-        lower_priority(self._processes[role].pid, JOB_NICENESS)
+        put_job_behind(self._processes[role].pid)
 
     def _options(self, role: str) -> list[str]:
         """How long the Master waits for a Worker that is silent (Spark's default is a minute), and where it writes."""

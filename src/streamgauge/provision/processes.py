@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -11,11 +12,13 @@ from typing import IO, Any
 
 import psutil
 
+from streamgauge.model import UserError
 from streamgauge.provision.guard import Guard
 
 Stream = int | IO[Any] | None
-JOB_NICENESS = 5
-"""Where all share one machine the publisher and the broker go first: a load that is late measures nothing."""
+NICENESS_VARIABLE = "STREAMGAUGE_JOB_NICENESS"
+_JOB_NICENESS = "5"
+_MOST_NICE = 19
 _KILL_S = 5.0
 
 
@@ -43,6 +46,14 @@ def start_child(
     )
     guard.watch(child.pid)
     return child
+
+
+def put_job_behind(pid: int) -> None:
+    """Let publisher and broker, which may share the machine, go before a process of the job: a late load is no load."""
+    given = os.environ.get(NICENESS_VARIABLE, _JOB_NICENESS)
+    if not given.isdecimal() or int(given) > _MOST_NICE:
+        raise UserError(f"{NICENESS_VARIABLE} is {given!r}", f"Set it to a number from 0 to {_MOST_NICE}, or unset it")
+    lower_priority(pid, int(given))
 
 
 def lower_priority(pid: int, niceness: int) -> None:
