@@ -25,10 +25,11 @@ def fields(**given: Any) -> list[tuple[str, str]]:
 
 
 def test_the_command_is_the_one_that_somebody_would_type() -> None:
-    wish = Wish.of({**GOOD, "faults": ["kill driver at 5s"], "thresholds": ["p99<500ms"], "warmup": "", "repeat": "2"})
+    more = {"faults": ["kill driver at 5s"], "thresholds": ["p99<500ms"], "warmup": "", "settling": "8s"}
+    wish = Wish.of({**GOOD, **more})
     assert wish.arguments() == [
         *("run", "wordcount", "--engine", "spark-microbatch", "--load", "constant:500/s", "--for", "15s"),
-        *("--repeat", "2", "--fault", "kill driver at 5s", "--threshold", "p99<500ms"),
+        *("--settling", "8s", "--fault", "kill driver at 5s", "--threshold", "p99<500ms"),
     ]
     told = wish.command(Path("/tmp/other runs"))
     assert told.endswith("--fault 'kill driver at 5s' --threshold 'p99<500ms' --out '/tmp/other runs'")
@@ -69,6 +70,7 @@ def test_all_that_is_wrong_is_said_at_once_in_its_own_words() -> None:
         ({"faults": ["kill driver every 1ms"]}, "faults", "more than 10,000 times"),
         ({"thresholds": ["p99 is low"]}, "thresholds", "p99 is low"),
         ({"for": "90d"}, "load", "more than a month"),
+        ({"settling": "long"}, "settling", "'long'"),
         ({"place": "moon"}, "place", "'moon' is not a place"),
         ({"load": "trace:/etc/passwd"}, "load", "does not begin with the line"),
     ],

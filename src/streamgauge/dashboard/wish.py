@@ -27,6 +27,7 @@ class Wish:
     for_: str = ""
     events: str = ""
     warmup: str = ""
+    settling: str = ""
     repeat: str = ""
     seed: str = ""
     partitions: str = ""
@@ -146,6 +147,7 @@ def _parsed(wish: Wish) -> tuple[dict[str, Any], list[Problem]]:
         ("for", (wish.for_,), parse_duration_s),
         ("events", (wish.events,), parse_count),
         ("warmup", (wish.warmup,), parse_duration_s),
+        ("settling", (wish.settling,), parse_duration_s),
         ("repeat", (wish.repeat,), _whole),
         ("seed", (wish.seed,), _whole),
         ("partitions", (wish.partitions,), _whole),
@@ -185,6 +187,7 @@ def _request(wish: Wish, values: Mapping[str, Any], out: Path) -> Any:
         events=values.get("events"),
         for_s=values.get("for"),
         warmup_s=values.get("warmup"),
+        settling_s=values.get("settling", RunRequest.settling_s),
         seed=values.get("seed", RunRequest.seed),
         repeat=values.get("repeat", RunRequest.repeat),
         partitions=values.get("partitions"),
@@ -195,7 +198,7 @@ def _request(wish: Wish, values: Mapping[str, Any], out: Path) -> Any:
     )
 
 
-_OPTIONS = ("events", "for", "warmup", "repeat", "partitions", "place", "load")
+_OPTIONS = ("events", "for", "warmup", "settling", "repeat", "partitions", "place", "load")
 
 
 def _field_of(error: StreamgaugeError) -> str:

@@ -22,7 +22,7 @@
   const wish = () => {
     const found = { applications: [form.applications.value], faults: faults(), thresholds: lines(form.thresholds.value) };
     found.engines = [...form.querySelectorAll("[name=engines]:checked")].map((each) => each.value);
-    for (const name of ["load", "for", "events", "warmup", "repeat", "seed", "partitions", "place"]) {
+    for (const name of ["load", "for", "events", "warmup", "settling", "repeat", "seed", "partitions", "place"]) {
       found[name] = form.elements[name].value.trim();
     }
     // Of a number of events the time follows, and a log that is full beforehand has none.
