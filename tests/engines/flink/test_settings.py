@@ -32,6 +32,12 @@ def test_gathering_is_off_by_default_and_has_a_size_and_a_time() -> None:
     assert told["table.exec.mini-batch.size"] == "5000"
 
 
+def test_what_is_gathered_is_written_as_micro_batches_write() -> None:
+    assert FLINK.tuning("wordcount", {})["sink.linger.ms"] == "0"
+    assert FLINK.tuning("wordcount", {"mini-batch": "on"})["sink.linger.ms"] == "20"
+    assert FLINK.tuning("wordcount", {"mini-batch": "on", "sink.linger.ms": "3"})["sink.linger.ms"] == "3"
+
+
 def test_state_lies_on_the_heap_or_in_rocksdb() -> None:
     assert FLINK.tuning("wordcount", {})["state.backend.type"] == "hashmap"
     told = FLINK.tuning("wordcount", {"state": "rocksdb"})

@@ -28,6 +28,8 @@ PASSED_ON = ("flink.", "source.", "sink.")
 SOURCE = {"fetch.max.wait.ms": "10", "max.poll.records": "5000"}
 PRODUCER = {"linger.ms": "0", "batch.size": "131072"}
 """As Spark's real-time mode writes: a record leaves at once, and with it what came while the one before was sent."""
+GATHERED = {"linger.ms": "20"}
+"""As Spark's micro-batches write: what was gathered comes at once, and leaves in few full requests."""
 
 _CHOICES = {
     "object-reuse": ("on", "off"),
@@ -108,7 +110,8 @@ def consumer(values: Mapping[str, str]) -> dict[str, str]:
 def producer(values: Mapping[str, str]) -> dict[str, str]:
     """Settings of the Kafka producer."""
     lasting = {"transaction.timeout.ms": TRANSACTION_MS} if values["sink"] == "exactly-once" else {}
-    return {**PRODUCER, **lasting, **_after("sink.", values)}
+    gathered = GATHERED if values["mini-batch"] == "on" else {}
+    return {**PRODUCER, **gathered, **lasting, **_after("sink.", values)}
 
 
 def tuning(given: Mapping[str, str]) -> dict[str, str]:
