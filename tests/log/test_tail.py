@@ -93,6 +93,33 @@ def test_a_topic_that_did_not_grow_is_not_asked() -> None:
     assert records.assigned == []
 
 
+def test_what_a_busy_broker_answers_after_a_look_is_taken_at_the_next() -> None:
+    """Asked anew each time, one that takes longer than a look would never be heard."""
+    clock = Clock()
+
+    class Busy(Records):
+        """Answers 300 ms after it was asked."""
+
+        def assign(self, wanted: list[Any]) -> None:
+            super().assign(wanted)
+            self.asked_at = clock.now
+
+        def consume(self, most: int, timeout: float) -> list[Message]:
+            clock.now += timeout
+            return super().consume(most, timeout) if clock.now - self.asked_at > 0.3 else []
+
+    records = Busy({0: 10})
+    tail = tail_of(records, clock)
+    assert tail.look(records.ends) == []
+    clock.now = 0.6
+    records.ends = {0: 15}
+    assert [each.offset for each in tail.look(records.ends)] == list(range(10))
+    clock.now = 1.2
+    assert tail.look(records.ends) == []
+    clock.now = 1.8
+    assert [each.offset for each in tail.look(records.ends)] == list(range(10, 15))
+
+
 def test_a_record_without_an_origin_or_with_half_of_one_has_none() -> None:
     for header in (None, b"", b"1000,0,,0", b"1000"):
         records, clock = Records({0: 1}, header), Clock()

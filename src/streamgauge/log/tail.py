@@ -57,6 +57,8 @@ class Tail:
             {**cluster.client_settings(), **_CONSUMER_SETTINGS, "group.id": f"tail-{uuid.uuid4()}"}
         )
         self._seen: dict[int, int] = {}
+        self._asked: dict[int, int] = {}
+        """What a broker was asked for and has not answered within a look: a busy one answers during the next."""
         self._looked_at_s: float | None = None
 
     def look(self, ends: Mapping[int, int]) -> list[TailRecord]:
@@ -65,28 +67,40 @@ class Tail:
         if self._looked_at_s is not None and now_s - self._looked_at_s < EVERY_S:
             return []
         self._looked_at_s = now_s
-        begins = {p: max(end - MOST_RECORDS, self._seen.get(p, 0), 0) for p, end in ends.items()}
-        wanted = {p: ends[p] for p, begin in begins.items() if begin < ends[p]}
-        if not wanted:
-            return []
         try:
-            self._consumer.assign([TopicPartition(self._topic, p, begins[p]) for p in wanted])
-            return self._read(wanted)
+            if not self._asked:
+                self._ask(ends)
+            found, answered = self._read(self._asked) if self._asked else ([], True)
         except KafkaException as error:
+            self._forget()
             raise LogError(f"the tail of '{self._topic}' cannot be read ({error.args[0].str()})") from None
-        finally:
-            self._consumer.unassign()
+        if answered and self._asked:
+            self._forget()
+        return found
 
     def close(self) -> None:
         """Let the log go."""
         self._consumer.close()
 
-    def _read(self, wanted: dict[int, int]) -> list[TailRecord]:
+    def _ask(self, ends: Mapping[int, int]) -> None:
+        begins = {p: max(end - MOST_RECORDS, self._seen.get(p, 0), 0) for p, end in ends.items()}
+        self._asked = {p: ends[p] for p, begin in begins.items() if begin < ends[p]}
+        if self._asked:
+            self._consumer.assign([TopicPartition(self._topic, p, begins[p]) for p in self._asked])
+
+    def _forget(self) -> None:
+        self._asked = {}
+        self._consumer.unassign()
+
+    def _read(self, wanted: dict[int, int]) -> tuple[list[TailRecord], bool]:
+        """The records that came, and whether anything did."""
+        answered = False
         deadline_s = self._clock_s() + LONGEST_LOOK_S
         found: list[TailRecord] = []
         left = dict(wanted)
         while left and self._clock_s() < deadline_s:
             for message in self._consumer.consume(MOST_RECORDS * len(wanted), timeout=0.02):
+                answered = True
                 if message.error() is not None:
                     continue
                 partition, offset = message.partition(), message.offset()
@@ -96,7 +110,7 @@ class Tail:
                 self._seen[partition] = max(self._seen.get(partition, 0), offset + 1)
                 if self._seen[partition] >= wanted[partition]:
                     left.pop(partition, None)
-        return found
+        return found, answered
 
 
 def _origin(headers: list[tuple[str, bytes]] | None) -> tuple[int, int, int, int] | None:
