@@ -80,10 +80,10 @@ def records(broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory) ->
             applications=("wordcount",),
             engines=(engine,),
             load="constant:300/s",
-            for_s=12,
-            warmup_s=8,
+            for_s=8,
+            warmup_s=4,
             # Components add up however warm it is.
-            settling_s=8,
+            settling_s=4,
             settings=settings,
             kafka=broker.bootstrap,
             out=folder,

@@ -17,7 +17,7 @@ from streamgauge.log.broker import EmbeddedBroker
 from streamgauge.places import parse_place
 from tests.lab.listening import Remembering
 
-EVENTS = {"spark-microbatch": 50_000}
+EVENTS = {"spark-microbatch": 20_000}
 FEWER = 4_000
 """Engines that run a record at a time are given fewer: what they do differently shows in the first second."""
 SEEDS = {"spark-microbatch": 1, "spark-realtime": 2, "spark-continuous": 3, "spark-adaptive": 4, "flink": 5}
