@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -112,13 +113,31 @@ def test_the_form_shows_curve_command_and_mistakes_while_one_types(
         context.close()
 
 
+WATCHING = """
+setInterval(() => {
+  const chart = document.querySelector('[data-figure=live-chart-1]');
+  if (!chart || !chart.data) return;
+  window.saw({
+    points: chart.data[0].x.length,
+    p50: document.querySelector('[data-tile=p50]').textContent,
+    stop: document.getElementById('stop').checkVisibility(),
+    text: document.querySelector('main').textContent,
+  });
+}, 100);
+"""
+"""Tells what the page shows, from within: on a crowded machine a look from outside may come after its end."""
+
+
 @pytest.mark.spark
 @pytest.mark.kafka
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(420)
 def test_a_real_trial_is_started_watched_and_becomes_the_done_page(
     browser: Any, tmp_path: Path, page_over: Served
 ) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
+    seen: list[dict[str, Any]] = []
+    context.expose_function("saw", lambda found: seen.append(found))
+    context.add_init_script(WATCHING)
     try:
         page, complaints = opened(context, page_over.with_token.replace("/#", "/start#"))
         page.wait_for_selector("#curve .main-svg")
@@ -131,19 +150,18 @@ def test_a_real_trial_is_started_watched_and_becomes_the_done_page(
         until(page, "!document.getElementById('start').disabled")
         page.click("#start")
         page.wait_for_url("**/runs/*", timeout=60_000)
-        until(page, f"{POINTS} > 3", 60)
-        early = page.evaluate(POINTS)
-        until(page, f"{POINTS} > {early + 6}", 60)
-        until(page, "/ m?s$/.test(document.querySelector('[data-tile=p50]').textContent)", 120)
-        assert page.locator("#stop").is_visible()
-        assert COLD in page.locator("main").inner_text()
+        page.wait_for_selector("#live #stop")
         keep(page, "live-real")
-        page.wait_for_selector("#live", state="detached", timeout=120_000)
+        page.wait_for_selector("#live", state="detached", timeout=300_000)
         page.wait_for_selector("[data-figure][data-drawn]")
         assert "wordcount" in page.locator("main").inner_text()
         assert complaints == []
     finally:
         context.close()
+    assert len({each["points"] for each in seen}) > 5
+    assert any(re.search(r"\d m?s$", each["p50"]) for each in seen)
+    assert any(each["stop"] for each in seen)
+    assert any(COLD in each["text"] for each in seen)
     (run,) = [each for each in tmp_path.iterdir() if (each / "run.json").exists()]
     assert not (run / "live.jsonl").exists() and (run / "report.html").exists()
 
