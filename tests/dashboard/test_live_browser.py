@@ -128,6 +128,8 @@ setInterval(() => {
 """Tells what the page shows, from within: on a crowded machine a look from outside may come after its end."""
 
 
+# Not beside other tests: a browser that waits for a core draws all at once, when the trial is over.
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.kafka
 @pytest.mark.timeout(420)
