@@ -46,9 +46,9 @@ def test_so_does_its_session_where_sessions_compete(child: subprocess.Popen[byte
 def test_how_far_a_job_goes_behind_is_the_users_to_say(
     child: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(NICENESS_VARIABLE, "7")
+    monkeypatch.setenv(NICENESS_VARIABLE, "19")
     put_job_behind(child.pid)
-    assert psutil.Process(child.pid).nice() == 7
+    assert psutil.Process(child.pid).nice() == 19
 
 
 @pytest.mark.parametrize("given", ["", "-1", "20", "low"])
