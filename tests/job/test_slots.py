@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from streamgauge.engines import get_engine
+from streamgauge.engines.execution import RunningJob
 from streamgauge.job import __main__ as job_main
 from streamgauge.lab.job_process import JobProcess
 from streamgauge.model.job import InputTopic, Job
 
 
-class Running:
+class Running(RunningJob):
     """A job that ends by itself when it is told to."""
 
     starting_ms = 5
@@ -25,18 +26,6 @@ class Running:
         return {"count": ["in"]}
 
     def committed(self) -> dict[str, Any]:
-        return {}
-
-    def new_progress(self) -> list[dict[str, Any]]:
-        return []
-
-    def new_decisions(self) -> list[dict[str, Any]]:
-        return []
-
-    def keeps(self) -> dict[str, str]:
-        return {}
-
-    def left_behind(self) -> dict[str, Any]:
         return {}
 
     def failure(self) -> str | None:

@@ -17,12 +17,10 @@ Offsets = dict[str, dict[int, int]]
 
 
 class RunningJob(Protocol):
-    """A started job."""
+    """A started job; what an engine has nothing to say of is empty."""
 
-    @property
-    def starting_ms(self) -> int:
-        """The wall clock when its first query was told to start, planned and compiled."""
-        ...
+    starting_ms: int
+    """The wall clock when its first query was told to start, planned and compiled."""
 
     def start(self) -> None:
         """Start it and return when it runs; raise EngineError with the engine's own words when it is refused."""
@@ -38,19 +36,19 @@ class RunningJob(Protocol):
 
     def new_progress(self) -> list[dict[str, Any]]:
         """Engine progress that was not reported before."""
-        ...
+        return []
 
     def new_decisions(self) -> list[dict[str, Any]]:
         """What the engine decided by itself and did not tell before: `words`, and all that it decided from."""
-        ...
+        return []
 
     def keeps(self) -> dict[str, str]:
         """Part → file that it writes while it runs: what it saw, decided and did by itself (`paradigms.keeping`)."""
-        ...
+        return {}
 
     def left_behind(self) -> dict[str, Any]:
         """What is known of a stopped job beside its outputs, for the record."""
-        ...
+        return {}
 
     def failure(self) -> str | None:
         """The reason why the job has ended by itself, or None."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamgauge.engines.execution import Offsets
+from streamgauge.engines.execution import Offsets, RunningJob
 from streamgauge.engines.flink import settings as flink_settings
 from streamgauge.engines.flink.checkpoints import newest_checkpoint, since_ms
 from streamgauge.engines.flink.offsets import GroupOffsets
@@ -25,8 +25,8 @@ READY_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 30.0
 
 
-class FlinkRunningJob:
-    """One job of Flink, from start to stop."""
+class FlinkRunningJob(RunningJob):
+    """One job of Flink, from start to stop; what Flink tells of its progress is no batch."""
 
     def __init__(self, session: FlinkJobSession, job: Job) -> None:
         self._session, self._job = session, job
@@ -125,22 +125,6 @@ class FlinkRunningJob:
     def reads(self) -> dict[str, list[str]]:
         """Query → the topics it reads."""
         return self._plan.reads()
-
-    def new_progress(self) -> list[dict[str, Any]]:
-        """Nothing: what Flink tells of its progress is no batch."""
-        return []
-
-    def new_decisions(self) -> list[dict[str, Any]]:
-        """Nothing: this engine decides nothing by itself."""
-        return []
-
-    def keeps(self) -> dict[str, str]:
-        """Nothing."""
-        return {}
-
-    def left_behind(self) -> dict[str, Any]:
-        """Nothing."""
-        return {}
 
     def failure(self) -> str | None:
         """The reason why the job has ended by itself, or None."""

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamgauge.engines.execution import Offsets
+from streamgauge.engines.execution import Offsets, RunningJob
 from streamgauge.engines.spark.adaptive_engine import AdaptiveEngine, PlannedSegment, is_chain
 from streamgauge.engines.spark.checkpoint_paths import CheckpointPath, checkpoint_path
 from streamgauge.engines.spark.checkpoints import committed_offsets
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 LIMIT = "maxOffsetsPerTrigger"
 
 
-class AdaptiveRunningJob:
+class AdaptiveRunningJob(RunningJob):
     """The segments of one job, from start to stop."""
 
     def __init__(self, session: SparkSession, engine: AdaptiveEngine, application: Application, job: Job) -> None:

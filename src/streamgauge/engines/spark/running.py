@@ -7,7 +7,7 @@ import re
 import time
 from typing import TYPE_CHECKING, Any
 
-from streamgauge.engines.execution import Offsets
+from streamgauge.engines.execution import Offsets, RunningJob
 from streamgauge.engines.spark.checkpoint_paths import CheckpointPath, checkpoint_path
 from streamgauge.engines.spark.checkpoints import committed_offsets
 from streamgauge.engines.spark.compiler import Compiler, Query
@@ -29,7 +29,7 @@ _RAISED = re.compile(r"[A-Za-z_][\w.]*: ")
 """What was raised, at the end of Python's words: a class, not indented."""
 
 
-class SparkRunningJob:
+class SparkRunningJob(RunningJob):
     """The queries of one job, from start to stop."""
 
     def __init__(self, session: SparkSession, engine: SparkEngine, application: Application, job: Job) -> None:
@@ -113,18 +113,6 @@ class SparkRunningJob:
                     found.append(json.loads(each.json))
                     self._reported[query.name] = _batch(each)
         return found
-
-    def new_decisions(self) -> list[dict[str, Any]]:
-        """Nothing: this engine decides nothing by itself."""
-        return []
-
-    def keeps(self) -> dict[str, str]:
-        """Nothing."""
-        return {}
-
-    def left_behind(self) -> dict[str, Any]:
-        """Nothing."""
-        return {}
 
     def failure(self) -> str | None:
         """The reason why a query has ended by itself, or None."""
