@@ -47,6 +47,13 @@ def conducted(monkeypatch: pytest.MonkeyPatch) -> list[SearchRequest]:
     return heard
 
 
+def test_where_a_search_begins_is_left_to_it_unless_it_is_said(say: Say, conducted: list[SearchRequest]) -> None:
+    for arguments in ([], ["--up-to", "500/s"], ["--from", "2k/s"]):
+        assert say("search", "wordcount", *arguments).code == 0
+    assert [each.finds_start for each in conducted] == [True, True, False]
+    assert [each.where.start_per_s for each in conducted] == [1_000, 500, 2_000]
+
+
 def test_every_argument_reaches_the_request(say: Say, conducted: list[SearchRequest]) -> None:
     arguments = ["search", "traffic-flow", "-e", "spark-realtime", "--slo", "p99<100ms", "--gate-cpu", "--from", "2k/s"]
     arguments += ["--up-to", "50k/s", "--tolerance", "5%", "--repeat", "5", "--probes", "60", "--for", "45s"]

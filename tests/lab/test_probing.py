@@ -46,6 +46,7 @@ class SimulatedEngine:
         self.trials: list[PlannedTrial] = []
         self.discarded: list[PlannedTrial] = []
         self.dead = False
+        self.answered_s: float | None = None
 
     @contextmanager
     def laboratory(self, *_: Any) -> Iterator[Any]:
@@ -53,6 +54,10 @@ class SimulatedEngine:
 
     def describe_log(self) -> dict[str, Any]:
         return {"kind": "embedded"}
+
+    def discard(self, lab: Any, planned: PlannedTrial, phase: Any) -> float | None:
+        self.discarded.append(planned)
+        return self.answered_s
 
     def conduct(self, lab: Any, planned: PlannedTrial, number: int, listener: Any, writer: Any, keep: bool) -> Any:
         self.trials.append(planned)
@@ -78,7 +83,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> SimulatedEngine:
     made = SimulatedEngine(20_000)
     monkeypatch.setattr(lab_run, "Laboratory", made.laboratory)
     monkeypatch.setattr(probing, "conduct_trial", made.conduct)
-    monkeypatch.setattr(probing, "discard_trial", lambda lab, planned, phase: made.discarded.append(planned))
+    monkeypatch.setattr(probing, "discard_trial", made.discard)
     monkeypatch.setattr(probing, "log_is_gone", lambda lab: made.dead)
     monkeypatch.setattr(probing, "check_before", lambda plan: None)
     monkeypatch.setattr(probing, "describe_machine", lambda: {"cores": 2})
@@ -123,6 +128,23 @@ def test_the_process_is_warmed_by_a_full_log_before_the_first_probe(simulated: S
     assert (warming.trial.load, warming.trial.events, warming.settling_s) == ("preloaded", 50_000, 60.0)
     conduct_search(request(tmp_path, warmup_s=0.0), Hearing())
     assert len(simulated.discarded) == 1
+
+
+def test_a_search_without_a_first_rate_begins_at_half_of_what_is_drained(
+    simulated: SimulatedEngine, tmp_path: Path
+) -> None:
+    simulated.answered_s = 2.0
+    left_open, bounded = Hearing(), Hearing()
+    outcome = conduct_search(request(tmp_path, finds_start=True), left_open)
+    assert left_open.probes[0][1].rate_per_s == 12_500, "50,000 events in two seconds, and the half of that"
+    assert RunStore(tmp_path).open(outcome.run).run["search"]["start_per_s"] == 12_500
+    conduct_search(request(tmp_path, finds_start=True, where=SearchRange(1_000, most_per_s=8_000)), bounded)
+    assert bounded.probes[0][1].rate_per_s == 8_000
+    given, unseen = Hearing(), Hearing()
+    conduct_search(request(tmp_path), given)
+    simulated.answered_s = None
+    conduct_search(request(tmp_path, finds_start=True), unseen)
+    assert given.probes[0][1].rate_per_s == unseen.probes[0][1].rate_per_s == 1_000
 
 
 def test_a_publisher_that_falls_behind_limits_the_search(simulated: SimulatedEngine, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamgauge.lab import warming
 from streamgauge.lab.planning import plan_trials
 from streamgauge.lab.request import RunRequest
 from streamgauge.lab.warming import (
@@ -19,9 +20,12 @@ from streamgauge.lab.warming import (
     ColdLatency,
     ColdPasses,
     Warmth,
+    answered_after_s,
     longest_s,
     shortest_s,
 )
+from streamgauge.log.cluster import Cluster
+from streamgauge.log.tail import TailRecord
 from streamgauge.model import Trial
 
 MOST_S = 60.0
@@ -155,3 +159,29 @@ def test_a_process_is_cold_for_a_rate_that_is_far_above_all_that_it_has_run_at()
     assert after(low).is_cold_for(high) and not after(low).is_cold_for(middle)
     assert not after(low, middle).is_cold_for(high) and not after(high).is_cold_for(low)
     assert not after(high, low).is_cold_for(high)
+
+
+class LateTail:
+    """A topic's tail whose broker answers at the third look."""
+
+    looks = 0
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def look(self, ends: dict[int, int]) -> list[TailRecord]:
+        LateTail.looks += 1
+        return [TailRecord(0, 6, 7_500, None), TailRecord(0, 5, 6_000, None)] if LateTail.looks == 3 else []
+
+    def close(self) -> None:
+        pass
+
+
+def test_the_last_answer_is_waited_for_where_a_broker_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warming, "Tail", LateTail)
+    monkeypatch.setattr(warming, "EVERY_S", 0.001)
+    monkeypatch.setattr(Cluster, "end_offsets", lambda cluster, topic: {0: 7} if topic == "words" else {0: 0, 1: 0})
+    LateTail.looks = 0
+    assert answered_after_s(Cluster("nowhere:1"), ["words"], 5_000) == 2.5
+    assert answered_after_s(Cluster("nowhere:1"), ["empty"], 5_000) is None
+    assert LateTail.looks == 3, "a topic without records is not asked"

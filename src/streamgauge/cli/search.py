@@ -52,8 +52,13 @@ def search(
         ),
     ] = False,
     start: Annotated[
-        str, typer.Option("--from", metavar="RATE", help="First rate, over all inputs together; it is doubled.")
-    ] = "1000/s",
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="RATE",
+            help="First rate, over all inputs together; it is doubled (default: half of what a warm process drains).",
+        ),
+    ] = None,
     up_to: Annotated[
         str | None, typer.Option(metavar="RATE", help="Highest rate (default: as far as it holds).")
     ] = None,
@@ -89,11 +94,12 @@ def search(
         from streamgauge.lab.probing import SearchRequest
         from streamgauge.lab.search import SearchRange
 
-        first = parse_rate_per_s(start)
+        most = float("inf") if up_to is None else parse_rate_per_s(up_to)
+        first = min(SearchRange.start_per_s, most) if start is None else parse_rate_per_s(start)
         where = SearchRange(
             start_per_s=first,
             least_per_s=min(1.0, first),
-            most_per_s=float("inf") if up_to is None else parse_rate_per_s(up_to),
+            most_per_s=most,
             tolerance=share("--tolerance", tolerance),
             repeats=repeat,
             most_probes=probes,
@@ -104,6 +110,7 @@ def search(
             slo=slo,
             gates_cpu=gate_cpu,
             where=where,
+            finds_start=start is None,
             for_s=_probe_s(for_),
             warmup_s=parse_duration_s(warmup),
             seed=seed,

@@ -14,7 +14,7 @@ from streamgauge.lab.environment import Laboratory
 from streamgauge.lab.planning import plan_trials, resolved
 from streamgauge.lab.request import THOROUGH_SETTLING_S, Listener, Plan, PlannedTrial, RunRequest
 from streamgauge.lab.run import check_before, conduct_trial, discard_trial, laboratory_of, log_is_gone
-from streamgauge.lab.search import SearchRange, SearchResult, search
+from streamgauge.lab.search import SearchRange, SearchResult, rounded, search
 from streamgauge.load.spelling import rate_text
 from streamgauge.measure.sustainability import OSPBENCH, Objective, ProbeOutcome, judge_probe, parse_slo, probe_series
 from streamgauge.model import EngineError, LogError, Trial, UserError
@@ -30,6 +30,7 @@ DEFAULT_WARMUP_S = 5.0
 WARMING_EVENTS = 50_000
 """Drained again and again before the first probe: at a low rate a process would stay cold for many probes."""
 WARMING_TIMEOUT_S = 600.0
+FIRST_SHARE = 0.5
 DEFAULT_TIMEOUT_S = 60.0
 """An engine that has fallen so far behind does not hold the rate; more need not be waited for."""
 
@@ -43,6 +44,8 @@ class SearchRequest:
     slo: str = OSPBENCH
     gates_cpu: bool = False
     where: SearchRange = field(default_factory=SearchRange)
+    finds_start: bool = False
+    """Whether the first rate is a share of what the warm process drains of a full log, where that is known."""
     for_s: float = LEAST_PROBE_S
     warmup_s: float = DEFAULT_WARMUP_S
     seed: int = 1
@@ -92,10 +95,19 @@ def conduct_search(request: SearchRequest, listener: ProbeListener) -> SearchOut
     with laboratory_of(plan, writer, listener) as lab:
         prober = _Prober(request, slo, lab, writer, listener)
         if request.warmup_s > 0:
-            prober.warm_up(first.trial)
+            request = begun_from(request, prober.warm_up(first.trial))
         result = search(prober.probe, request.where)
         writer.describe(trials=len(prober.records), search={**described(request, slo), **result.as_dict()})
     return SearchOutcome(writer.id, writer.folder, result, tuple(prober.records), exit_code(result))
+
+
+def begun_from(request: SearchRequest, drained_per_s: float | None) -> SearchRequest:
+    """The request with the first rate that a drain at this one suggests, where it leaves that open."""
+    if not request.finds_start or not drained_per_s:
+        return request
+    where = request.where
+    start_per_s = min(max(rounded(FIRST_SHARE * drained_per_s), where.least_per_s), where.most_per_s)
+    return replace(request, where=replace(where, start_per_s=start_per_s))
 
 
 def planned_probe(request: SearchRequest, rate_per_s: float, repeat: int) -> PlannedTrial:
@@ -163,11 +175,16 @@ class _Prober:
         self.records: list[dict[str, Any]] = []
         self._times: dict[float, int] = {}
 
-    def warm_up(self, first: Trial) -> None:
-        """Let the process that all probes share become warm; it is told as a part of the first."""
+    def warm_up(self, first: Trial) -> float | None:
+        """Let the process that all probes share become warm, as a part of the first; events per second that it drains.
+
+        Rather too few, as so small a log takes hardly longer than its start.
+        """
         self._listener.note(f"warming up: a log of {WARMING_EVENTS:,} events is drained until it gets no faster")
         planned = planned_warming(self._request)
-        discard_trial(self._lab, planned, lambda *_: self._listener.phase(1, first, "warming up", 0, 0))
+        took_s = discard_trial(self._lab, planned, lambda *_: self._listener.phase(1, first, "warming up", 0, 0))
+        inputs = len(resolved(self._request.application, self._request.stop_after).inputs)
+        return WARMING_EVENTS * inputs / took_s if took_s else None
 
     def probe(self, rate_per_s: float) -> ProbeOutcome:
         """Conduct one trial at that rate, store it, and judge it."""

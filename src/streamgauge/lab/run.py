@@ -21,6 +21,7 @@ from streamgauge.lab.planning import chosen_application, plan_run, resolved
 from streamgauge.lab.request import Listener, Plan, PlannedTrial, RunOutcome, RunRequest
 from streamgauge.lab.resuming import left_of, stored_plan
 from streamgauge.lab.space import needed_bytes
+from streamgauge.lab.warming import answered_after_s
 from streamgauge.log.result_store import open_store
 from streamgauge.measure.thresholds import check, parse_threshold
 from streamgauge.model import EngineError, LogError, StoreError, StreamgaugeError, UserError
@@ -232,11 +233,12 @@ def _conduct_trial(
             _tidy(lab, conductor, keep)
 
 
-def discard_trial(lab: Laboratory, planned: PlannedTrial, phase: Phase) -> None:
-    """Conduct a trial for the process that it leaves warm; nothing of it is measured, verified or stored."""
+def discard_trial(lab: Laboratory, planned: PlannedTrial, phase: Phase) -> float | None:
+    """Conduct a trial for the process that it leaves warm; return the seconds to its last answer, where one is seen."""
     conductor = Conductor(lab, planned, 0, phase)
     try:
-        conductor.conduct()
+        done = conductor.conduct()
+        return answered_after_s(lab.cluster, done.outputs.values(), done.job_started_ms)
     finally:
         _tidy(lab, conductor, keep=False)
 

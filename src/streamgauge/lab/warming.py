@@ -6,13 +6,13 @@ import math
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 
 from streamgauge.lab.request import PlannedTrial
 from streamgauge.load import parse_load
 from streamgauge.log.cluster import Cluster
-from streamgauge.log.tail import EVERY_S, Tail
+from streamgauge.log.tail import EVERY_S, Tail, TailRecord
 from streamgauge.model import Trial
 from streamgauge.places import parse_place
 
@@ -31,6 +31,7 @@ SETTLED = 0.95
 SETTLED_PASS = 0.9
 """What takes at least this share of the best before has settled; two spans or passes in a row must."""
 SLACK_MS = 5.0
+LOOKS = 5
 
 
 class Warmth:
@@ -139,8 +140,17 @@ def answered_after_s(cluster: Cluster, topics: Collection[str], since_ms: int) -
     found: list[int] = []
     for topic in topics:
         with closing(Tail(cluster, topic)) as tail:
-            found += [record.append_ms for record in tail.look(cluster.end_offsets(topic))]
+            found += [record.append_ms for record in _newest(tail, cluster.end_offsets(topic))]
     return (max(found) - since_ms) / 1000 if found else None
+
+
+def _newest(tail: Tail, ends: Mapping[int, int]) -> list[TailRecord]:
+    """What a broker, busy as it may be, answers within a few looks."""
+    for look in range(LOOKS if any(ends.values()) else 0):
+        time.sleep(EVERY_S if look else 0)
+        if found := tail.look(ends):
+            return found
+    return []
 
 
 class NewestLatencies:
