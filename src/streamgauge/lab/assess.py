@@ -157,7 +157,7 @@ def _write_inputs(
     for name, where in done.inputs.items():
         times, back = read_append_times(conductor.lab.cluster, where.topic)
         read = ReadBack(read.records + back.records, read.value_bytes + back.value_bytes, read.seconds + back.seconds)
-        in_log += len(times)
+        in_log += times.records
         stream, source = open_source(conductor.events[name].reference, trial.seed)
         paced = done.load.job_starts_at_s is not None
         published = Published(

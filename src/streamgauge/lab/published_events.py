@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from streamgauge.log.append_times import AppendTimes
 from streamgauge.model import Load, Source, Stream
 from streamgauge.streams.malformed import Spoiling, malformed, spoiled
 from streamgauge.streams.placement import partitions_of
@@ -31,8 +32,7 @@ class Published:
     load: Load
     start_at_ms: float | None
     """Wall clock at which elapsed time was 0; None when nothing was due at a time of its own."""
-    append_times: pa.Table
-    """(partition, offset, append_ms) as read back, by partition and offset."""
+    append_times: AppendTimes
     required: tuple[str, ...] = ()
     """The fields without which an event is malformed."""
     spoiling: Spoiling | None = None
@@ -48,14 +48,13 @@ def write_events(published: Published, path: Path, tick: Callable[[int], None] |
     An event whose offset the log does not hold is left out: the count then differs from what was published. So is one
     that is malformed, which no oracle is to see.
     """
-    append_ms = _by_partition(published.append_times, published.partitions)
     next_offset = np.zeros(published.partitions, np.int64)
     rejected: list[pa.RecordBatch] = []
     writer: pq.ParquetWriter | None = None
     try:
         for start in range(0, published.events, BLOCK_EVENTS):
             count = min(BLOCK_EVENTS, published.events - start)
-            batch, left_out = _block(published, start, count, append_ms, next_offset)
+            batch, left_out = _block(published, start, count, next_offset)
             rejected.append(left_out)
             if writer is None:
                 writer = pq.ParquetWriter(path, batch.schema, compression="lz4")
@@ -69,7 +68,7 @@ def write_events(published: Published, path: Path, tick: Callable[[int], None] |
 
 
 def _block(
-    published: Published, start: int, count: int, append_ms: list[np.ndarray], next_offset: np.ndarray
+    published: Published, start: int, count: int, next_offset: np.ndarray
 ) -> tuple[pa.RecordBatch, pa.RecordBatch]:
     fields = published.source.block(start, count)
     raw = encode(published.stream, fields)
@@ -84,9 +83,9 @@ def _block(
         here = np.flatnonzero(partition == number)
         offset[here] = next_offset[number] + np.arange(len(here))
         next_offset[number] += len(here)
-        inside = offset[here] < len(append_ms[number])
+        inside = offset[here] < published.append_times.held(number)
         held[here] = inside
-        appended[here[inside]] = append_ms[number][offset[here[inside]]]
+        appended[here[inside]] = published.append_times.at(number, offset[here[inside]])
     index = np.arange(start, start + count, dtype=np.int64)
     columns: dict[str, pa.Array] = {
         "index": pa.array(index),
@@ -117,9 +116,3 @@ def _due_ms(published: Published, index: np.ndarray) -> pa.Array:
     if published.start_at_ms is None:
         return pa.nulls(len(index), pa.float64())
     return pa.array(published.start_at_ms + published.load.due_s(index) * 1000.0)
-
-
-def _by_partition(append_times: pa.Table, partitions: int) -> list[np.ndarray]:
-    partition = append_times["partition"].to_numpy()
-    appended = append_times["append_ms"].to_numpy()
-    return [appended[partition == number] for number in range(partitions)]

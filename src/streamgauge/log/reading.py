@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.csv
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
+from streamgauge.log.append_times import AppendTimes
 from streamgauge.log.cluster import Cluster
 from streamgauge.model.errors import LogError
 from streamgauge.model.origin import FIELDS, HEADER
@@ -82,20 +83,14 @@ def read_records(cluster: Cluster, topic: str, ends: Mapping[int, int] | None = 
         yield pa.RecordBatch.from_arrays(arrays, schema=RECORDS_SCHEMA)
 
 
-def read_append_times(cluster: Cluster, topic: str, ends: Mapping[int, int] | None = None) -> tuple[pa.Table, ReadBack]:
-    """(partition, offset, append_ms) of every record, by partition and offset, and the rate of reading them."""
+def read_append_times(cluster: Cluster, topic: str) -> tuple[AppendTimes, ReadBack]:
+    """When every record was appended, and the rate of reading them."""
     started = time.perf_counter()
-    columns: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    value_bytes = 0
-    for messages in _messages(cluster, topic, ends):
-        columns.append((messages.partitions, messages.offsets, messages.append_ms()))
+    times, value_bytes = AppendTimes(), 0
+    for messages in _messages(cluster, topic, None):
+        times.add(messages.partitions, messages.append_ms())
         value_bytes += sum(map(len, messages.kept))
-    seconds = time.perf_counter() - started
-    empty = (np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, np.int64))
-    partitions, offsets, append_ms = (np.concatenate(parts) for parts in zip(*(columns or [empty]), strict=True))
-    order = np.argsort(partitions, kind="stable")
-    table = pa.table({"partition": partitions[order], "offset": offsets[order], "append_ms": append_ms[order]})
-    return table, ReadBack(len(table), value_bytes, seconds)
+    return times, ReadBack(times.records, value_bytes, time.perf_counter() - started)
 
 
 class _Messages:

@@ -17,6 +17,7 @@ from streamgauge.engines.spark.codec import encode_output
 from streamgauge.engines.spark.source import decode_stream, malformed_records
 from streamgauge.lab.published_events import Published, write_events
 from streamgauge.load import parse_load
+from streamgauge.log.append_times import AppendTimes
 from streamgauge.model import Application, Output, Verdict, wanted
 from streamgauge.streams.malformed import Spoiling, spoiled
 from streamgauge.streams.placement import partitions_of
@@ -91,7 +92,8 @@ class AtRest:
         first = int(FIRST_APPEND.timestamp() * 1000)
         appended = first + np.arange(self.events) // PER_MS
         order = np.lexsort((offset, partition))
-        times = pa.table({"partition": partition[order], "offset": offset[order], "append_ms": appended[order]})
+        times = AppendTimes()
+        times.add(partition[order], appended[order])
         stream = self.application.inputs[name]
         published = Published(
             stream,
