@@ -12,7 +12,7 @@ Table = Any
 """A DuckDB relation of the same connection, an Arrow table, a Parquet path, or several Parquet paths."""
 
 DEFAULT_MEMORY = "1GB"
-"""So little that it is full with a few million events, and what is more spills: twice as much was 4 % faster over ten."""
+"""A few million events fill it, and what is more spills: twice as much was 4 % faster over ten million."""
 
 
 def connect(spill_folder: Path, memory: str = DEFAULT_MEMORY) -> duckdb.DuckDBPyConnection:
