@@ -57,7 +57,9 @@ def test_a_pipeline_may_end_after_every_stage(
     right(record)
 
 
-@pytest.mark.parametrize("more", [{"mini-batch": "on"}, {"state": "rocksdb"}, {"object-reuse": "off"}])
+@pytest.mark.parametrize(
+    "more", [{"mini-batch": "on"}, {"state": "rocksdb"}, {"object-reuse": "off"}, {"sink": "exactly-once"}]
+)
 def test_settings_change_no_answer(broker: EmbeddedBroker, tmp_path: Path, more: dict[str, str]) -> None:
     names = ("wordcount", "statistics", "ad-analytics", "windowed-count")
     for record in run(broker, tmp_path, *names, settings={"checkpoint-interval": "1s", **more}):
@@ -83,3 +85,21 @@ def test_a_killed_process_goes_on_from_its_last_checkpoint(broker: EmbeddedBroke
     right(record)
     assert record["recovery"] is not None
     assert record["faults"][0]["at_ms"] is not None
+
+
+@pytest.mark.parametrize("sink", ["at-least-once", "exactly-once"])
+def test_a_process_that_stands_still_goes_on(broker: EmbeddedBroker, tmp_path: Path, sink: str) -> None:
+    (record,) = run(
+        broker,
+        tmp_path,
+        "wordcount",
+        load="constant:500/s",
+        events=None,
+        for_s=15,
+        warmup_s=3,
+        faults=("suspend driver at 5s for 3s",),
+        settings={"checkpoint-interval": "1s", "sink": sink},
+    )
+    right(record)
+    assert record["recovery"]["output_gap_s"] >= 2.5
+    assert record["verdict"]["restarts"] == 0
