@@ -10,14 +10,14 @@ from typing import Any
 import duckdb
 
 from streamgauge.model.errors import UserError
-from streamgauge.store.tables import DEFAULT_MEMORY, Table, attach, connect, one_row, quoted
+from streamgauge.store.tables import Table, attach, connect, one_row, quoted
 
 
 class Events:
     """What was published, a table per input: index, partition, offset, append_ms, due_ms, bytes and its fields."""
 
-    def __init__(self, inputs: Mapping[str, Table], spill_folder: Path, memory: str = DEFAULT_MEMORY) -> None:
-        self.connection = connect(spill_folder, memory)
+    def __init__(self, inputs: Mapping[str, Table], spill_folder: Path) -> None:
+        self.connection = connect(spill_folder)
         self.names = tuple(inputs)
         for name, table in inputs.items():
             attach(self.connection, name, table)
