@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import psutil
+
+FORKED = 0.9
+"""A new child with at least this share of its parent's memory has not yet become another program."""
 
 
 class ProcessTable:
@@ -54,7 +58,10 @@ class TreeReading:
     cpu_s: float
     """CPU time used since the tree was first watched; it never falls."""
     rss_bytes: int
-    """Resident memory summed over the processes: pages that they share count for each."""
+    """Resident memory summed over the processes: pages that they share count for each.
+
+    A child that is seen for the first time with as much as its parent was just forked: its pages are the parent's.
+    """
     processes: tuple[psutil.Process, ...]
     """Those that run (ended but not yet waited for are left out)."""
 
@@ -105,7 +112,8 @@ class ProcessTree:
 
     def read(self) -> TreeReading:
         """The tree now, after `ProcessTable.refresh`."""
-        for pid in self._table.descendants(list(self._members)):
+        born = [pid for pid in self._table.descendants(list(self._members)) if pid not in self._members]
+        for pid in born:
             self._adopt(pid)
         looks: dict[int, _Look] = {}
         # Parents come first: a child that is waited for in between then shows as gone, never as counted twice.
@@ -118,7 +126,7 @@ class ProcessTree:
             self._count(self._members[pid], look)
         return TreeReading(
             self._cpu_s,
-            sum(look.rss_bytes for look in looks.values()),
+            sum(look.rss_bytes for pid, look in looks.items() if pid not in born or not _is_forked(look, looks)),
             tuple(self._members[pid].process for pid, look in looks.items() if look.runs),
         )
 
@@ -143,6 +151,11 @@ class ProcessTree:
         self._cpu_s += max(0.0, look.own_s - member.own_s) + credited_s - repeated_s
         member.owed_s -= repeated_s
         member.own_s, member.waited_s, member.parent = look.own_s, look.waited_s, look.parent
+
+
+def _is_forked(look: _Look, looks: Mapping[int, _Look]) -> bool:
+    parent = looks.get(look.parent)
+    return parent is not None and look.rss_bytes >= FORKED * parent.rss_bytes
 
 
 def _look_at(process: psutil.Process) -> _Look | None:
