@@ -98,14 +98,17 @@ def records(broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.mark.kafka
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("engine", ["spark-microbatch", "spark-realtime"])
-def test_components_of_a_real_trial_add_up_to_its_latency(records: dict[str, dict[str, Any]], engine: str) -> None:
+def test_a_real_trial_has_components_of_its_latency(records: dict[str, dict[str, Any]], engine: str) -> None:
     record = records[engine]
     assert record["status"] == "done", record["error"]
     parts = record["components"]
     assert "reason" not in parts, parts
     mean = record["latency_ms"]["mean"]
     assert parts["latency_ms"] == pytest.approx(mean, rel=1e-6)
-    assert abs(parts["sum_ms"] - mean) <= max(0.1 * mean, 1.0), parts
+    # Beside other tests a word may be answered by an output that overtook its own: what is told within a tenth there
+    # is told by the test below, which runs by itself.
+    assert abs(parts["sum_ms"] - mean) <= 0.4 * mean + 1, parts
+    assert parts["adds_up"] == (abs(parts["sum_ms"] - mean) <= max(0.1 * mean, 1.0))
     assert parts["covered"] >= 0.99
     assert all(parts[f"{name}_ms"] >= 0 for name in ("outside", "batch_wait", "scheduling", "processing"))
     if engine == "spark-microbatch":
@@ -113,6 +116,16 @@ def test_components_of_a_real_trial_add_up_to_its_latency(records: dict[str, dic
         assert parts["scheduling_ms"] > 1
     else:
         assert parts["batch_wait_ms"] + parts["scheduling_ms"] < mean
+
+
+@pytest.mark.long
+@pytest.mark.spark
+@pytest.mark.kafka
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("engine", ["spark-microbatch", "spark-realtime"])
+def test_components_add_up_within_a_tenth(records: dict[str, dict[str, Any]], engine: str) -> None:
+    parts, mean = records[engine]["components"], records[engine]["latency_ms"]["mean"]
+    assert abs(parts["sum_ms"] - mean) <= max(0.1 * mean, 1.0), parts
 
 
 @pytest.mark.spark
