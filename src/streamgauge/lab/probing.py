@@ -31,6 +31,7 @@ WARMING_EVENTS = 50_000
 """Drained again and again before the first probe: at a low rate a process would stay cold for many probes."""
 WARMING_TIMEOUT_S = 600.0
 FIRST_SHARE = 0.5
+"""Of what the warm process drains: a rate below the edge, from which few doublings lead to it."""
 DEFAULT_TIMEOUT_S = 60.0
 """An engine that has fallen so far behind does not hold the rate; more need not be waited for."""
 

@@ -32,6 +32,7 @@ SETTLED_PASS = 0.9
 """What takes at least this share of the best before has settled; two spans or passes in a row must."""
 SLACK_MS = 5.0
 LOOKS = 5
+"""So often a broker is asked for the newest output of a drained log before it is taken to be unknown."""
 
 
 class Warmth:
