@@ -31,7 +31,7 @@ test: setup ## lint, types, import rules and tests
 	$(BIN)/lint-imports
 	$(BIN)/pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
-test-long: setup ## faults, switches and a watched page one at a time, minutes each
+test-long: setup ## what needs the machine to itself: faults, switches, latency's parts, minutes each
 	$(BIN)/pytest -m long
 
 bench: setup ## print the figures against bare scripts and Kafka's own tools
