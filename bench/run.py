@@ -56,15 +56,22 @@ def main() -> None:
     """Measure what is named on the command line, or everything."""
     wanted = sys.argv[1:] or list(MEASUREMENTS)
     with open_room() as room:
-        for name in wanted:
-            print(f"{name} …", flush=True)
-            MEASUREMENTS[name](room)
-        show(room)
-        kept = Path(f"bench-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}.json")
-        kept.write_text(
-            json.dumps({"machine": describe_machine(), "figures": [asdict(f) for f in room.figures]}, indent=2)
-        )
-        print(kept)
+        try:
+            for name in wanted:
+                print(f"{name} …", flush=True)
+                MEASUREMENTS[name](room)
+        finally:
+            # What was measured stays, whatever became of the rest.
+            if room.figures:
+                show(room)
+                print(_keep(room))
+
+
+def _keep(room: Room) -> Path:
+    kept = Path(f"bench-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}.json")
+    figures = [asdict(each) for each in room.figures]
+    kept.write_text(json.dumps({"machine": describe_machine(), "figures": figures}, indent=2))
+    return kept
 
 
 if __name__ == "__main__":
