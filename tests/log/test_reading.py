@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable
 
@@ -98,6 +99,27 @@ def test_append_times_are_ordered_and_counted(cluster: Cluster, topic: Callable[
         assert times.at(partition, of_it["offset"].to_numpy()).tolist() == of_it["append_ms"].to_pylist()
     assert (read_back.records, read_back.value_bytes) == (count, count * 5)
     assert read_back.records_per_s > 0
+
+
+def test_records_with_the_origin_alone_are_read_alike(cluster: Cluster, topic: Callable[..., str]) -> None:
+    name = topic()
+    origins = [b"1,0,7,0", b"2,0,8,1", None]
+    _publish(cluster, name, [{"value": b"v", "headers": [(HEADER, origin)]} for origin in origins])
+    assert _table(cluster, name)["origin_offset"].to_pylist() == [7, 8, None]
+
+
+def test_garbage_is_collected_again_after_reading_and_after_leaving_off(
+    cluster: Cluster, topic: Callable[..., str]
+) -> None:
+    name = topic()
+    _publish(cluster, name, [{"value": b"v"}])
+    list(read_records(cluster, name))
+    assert gc.isenabled()
+    begun = read_records(cluster, name)
+    next(begun)
+    assert not gc.isenabled()
+    begun.close()
+    assert gc.isenabled()
 
 
 def test_a_malformed_origin_is_loud(cluster: Cluster, topic: Callable[..., str]) -> None:
