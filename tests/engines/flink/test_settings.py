@@ -32,8 +32,14 @@ def test_gathering_is_off_by_default_and_has_a_size_and_a_time() -> None:
     assert told["table.exec.mini-batch.size"] == "5000"
 
 
+@pytest.mark.parametrize(("given", "spark"), [({}, "spark-realtime"), ({"mini-batch": "on"}, "spark-microbatch")])
+def test_both_write_alike(given: dict[str, str], spark: str) -> None:
+    ours, theirs = FLINK.tuning("wordcount", given), get_engine(spark).tuning("wordcount", {})
+    for name in ("linger.ms", "batch.size"):
+        assert ours[f"sink.{name}"] == theirs[f"sink.kafka.{name}"]
+
+
 def test_what_is_gathered_is_written_as_micro_batches_write() -> None:
-    assert FLINK.tuning("wordcount", {})["sink.linger.ms"] == "0"
     assert FLINK.tuning("wordcount", {"mini-batch": "on"})["sink.linger.ms"] == "20"
     assert FLINK.tuning("wordcount", {"mini-batch": "on", "sink.linger.ms": "3"})["sink.linger.ms"] == "3"
 

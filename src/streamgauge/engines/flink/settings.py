@@ -26,8 +26,8 @@ PASSED_ON = ("flink.", "source.", "sink.")
 """Prefixes of settings that go on as they are: to Flink's configuration, the Kafka consumer, the Kafka producer."""
 
 SOURCE = {"fetch.max.wait.ms": "10", "max.poll.records": "5000"}
-PRODUCER = {"linger.ms": "0", "batch.size": "131072"}
-"""As Spark's real-time mode writes: a record leaves at once, and with it what came while the one before was sent."""
+PRODUCER = {"linger.ms": "1", "batch.size": "131072"}
+"""As Spark's real-time mode writes here."""
 GATHERED = {"linger.ms": "20"}
 """As Spark's micro-batches write: what was gathered comes at once, and leaves in few full requests."""
 
