@@ -1,4 +1,4 @@
-"""flink on a real Kafka: every stage that can be checked, gathered records, RocksDB, and a process that is killed."""
+"""flink on a real Kafka: every stage that can be checked, its settings, a process that is killed, and a cluster."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from streamgauge.lab.request import RunRequest
 from streamgauge.lab.run import conduct_run
 from streamgauge.log.broker import EmbeddedBroker
 from streamgauge.places import parse_place
+from streamgauge.provision.guard import Guard
+from tests.engines.flink.standalone import standalone_cluster
 from tests.lab.listening import Remembering
 
 _GAP = get_engine("flink").place_gap(parse_place("local"))
@@ -91,3 +93,16 @@ def test_a_process_that_stands_still_goes_on(broker: EmbeddedBroker, tmp_path: P
     record = broken(broker, tmp_path, "suspend driver at 5s for 3s", sink=sink)
     assert record["recovery"]["output_gap_s"] >= 2.5
     assert record["verdict"]["restarts"] == 0
+
+
+def test_a_cluster_that_is_there_runs_one_job_after_another(
+    broker: EmbeddedBroker, guard: Guard, tmp_path: Path
+) -> None:
+    settings = {"checkpoint-interval": "1s", "checkpoint-location": str(tmp_path), "parallelism": "2"}
+    (tmp_path / "cluster").mkdir()
+    names = ("wordcount", "stored-join")
+    with standalone_cluster(tmp_path / "cluster", guard) as place:
+        records = run(broker, tmp_path, *names, place=place, settings=settings)
+    assert len(records) == len(names)
+    for record in records:
+        right(record)
