@@ -40,8 +40,8 @@ ENGINE = SparkEngine(
     },
     source={"kafka.fetch.max.wait.ms": "10"},
     # A millisecond gathers the rows of an event, and under load of many: fewer requests, and a lower latency for it.
-    # Spark keeps its producer from one job to the next: one that goes on asking for a topic that is gone holds output
-    # back for up to 200 ms, many times a minute.
+    # Spark keeps its producer from one job to the next, and with it the topics of earlier ones. Where those that are
+    # gone were not forgotten, later jobs were seen to stand still for up to 200 ms, many times a minute.
     sink={"kafka.linger.ms": "1", "kafka.batch.size": "131072", "kafka.metadata.max.idle.ms": "5000"},
     missing=_MISSING,
     warming={"batch-duration": "2s"},
