@@ -35,7 +35,7 @@ def main(bootstrap: str, topic: str, out: str, checkpoint: str) -> None:
         SparkSession.builder.appName("adaptive-wordcount")
         .config("spark.sql.shuffle.partitions", "2")
         # Fixed when Spark starts: how long a real-time task may hold records back to send more at once.
-        .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "5")
+        .config("spark.shuffle.streaming.networkBufferMaxWaitTimeMs", "1")
         .getOrCreate()
     )
     query = run_adaptive(

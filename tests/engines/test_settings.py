@@ -47,6 +47,12 @@ def test_an_unknown_state_store_is_refused() -> None:
         get_engine("spark-microbatch").session_settings({"state-store": "redis"})
 
 
+def test_real_time_has_no_choice_of_a_state_store() -> None:
+    """Spark refuses any but RocksDB there, and would say so only when the query starts."""
+    with pytest.raises(UserError, match="state-store"):
+        get_engine("spark-realtime").resolve({"state-store": "hdfs"})
+
+
 def test_settings_reach_where_they_belong() -> None:
     engine = get_engine("spark-microbatch")
     given = {
@@ -63,8 +69,8 @@ def test_settings_reach_where_they_belong() -> None:
 
 
 def test_every_engine_keeps_state_so_that_one_checkpoint_serves_both_paradigms_when_asked() -> None:
-    for name in ("spark-microbatch", "spark-realtime"):
-        settings = get_engine(name).session_settings({"state-store": "rocksdb"})
+    for name, given in (("spark-microbatch", {"state-store": "rocksdb"}), ("spark-realtime", {})):
+        settings = get_engine(name).session_settings(given)
         assert settings["spark.sql.streaming.stateStore.checkpointFormatVersion"] == "2"
 
 

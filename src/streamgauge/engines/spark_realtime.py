@@ -32,11 +32,10 @@ ENGINE = SparkEngine(
     output_mode="update",
     settings={
         "batch-duration": Setting("10s", "time between checkpoints; not the latency. Output pauses briefly at each"),
-        "state-store": Setting("rocksdb", "rocksdb, or hdfs"),
     },
     spark={
         "spark.sql.streaming.realTimeMode.minBatchDuration": "1000",
-        "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "5",
+        "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1",
     },
     source={"kafka.fetch.max.wait.ms": "10"},
     # A millisecond gathers the rows of an event, and under load of many: fewer requests, and a lower latency for it.

@@ -39,6 +39,12 @@ def test_both_write_alike(given: dict[str, str], spark: str) -> None:
         assert ours[f"sink.{name}"] == theirs[f"sink.kafka.{name}"]
 
 
+def test_a_record_waits_as_long_between_two_tasks_of_both() -> None:
+    ours, theirs = FLINK.tuning("wordcount", {}), get_engine("spark-realtime").tuning("wordcount", {})
+    wait = theirs["spark.shuffle.streaming.networkBufferMaxWaitTimeMs"]
+    assert ours["execution.buffer-timeout.interval"] == f"{wait} ms"
+
+
 def test_what_is_gathered_is_written_as_micro_batches_write() -> None:
     assert FLINK.tuning("wordcount", {"mini-batch": "on"})["sink.linger.ms"] == "20"
     assert FLINK.tuning("wordcount", {"mini-batch": "on", "sink.linger.ms": "3"})["sink.linger.ms"] == "3"

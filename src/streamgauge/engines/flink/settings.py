@@ -12,7 +12,7 @@ CORES = "cores"
 SETTINGS = {
     "parallelism": Setting(CORES, "parallel tasks of every operator; cores: as many as the machine has"),
     "checkpoint-interval": Setting("10s", "time between checkpoints; real-time batches on Spark are as long"),
-    "buffer-timeout": Setting("5ms", "longest time that a record waits between two tasks for others"),
+    "buffer-timeout": Setting("1ms", "longest time that a record waits between two tasks for others"),
     "object-reuse": Setting("on", "on: operators of one task hand on records without a copy; off"),
     "mini-batch": Setting("off", "on: aggregates gather records and answer once per key and gathering; off: every one"),
     "mini-batch-size": Setting("5000", "most records that an aggregate gathers"),
