@@ -41,7 +41,7 @@ class Telling(Quiet):
 
     def finished(self, number: int, trial: Trial, record: dict[str, Any]) -> None:
         """Say which trial is done, and what is wrong with it."""
-        said = "" if _is_right(record) else f": {record['error'] or record['verdict']}"
+        said = "" if _is_right(record) else f": {record['error'] or record['invalid_reasons'] or record['verdict']}"
         print(f"  {trial.title}{said}", flush=True)
 
     def probed(self, number: int, outcome: Any) -> None:
@@ -50,7 +50,7 @@ class Telling(Quiet):
 
 
 def _is_right(record: dict[str, Any]) -> bool:
-    return record["status"] == "done" and bool(record["verdict"]["correct"])
+    return record["status"] == "done" and record["valid"] and bool(record["verdict"]["correct"])
 
 
 def flink(room: Room) -> None:
