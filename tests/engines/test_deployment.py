@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from streamgauge.engines.spark.deployment import deployed, use_this_python
+from streamgauge.engines.spark.deployment import deployed, overridden, use_this_python
 
 
 @pytest.mark.spark
@@ -48,3 +48,17 @@ def test_a_cluster_keeps_the_python_that_its_user_names(monkeypatch: pytest.Monk
     monkeypatch.setenv("PYSPARK_PYTHON", "another-python")
     use_this_python("spark://far-away:7077")
     assert os.environ["PYSPARK_PYTHON"] == "another-python"
+
+
+def test_a_setting_of_the_user_goes_over_ours_but_options_of_a_jvm_are_added() -> None:
+    ours = {"spark.ui.enabled": "false", "spark.driver.extraJavaOptions": "-Djava.io.tmpdir=/work/tmp"}
+    own = {
+        "spark.ui.enabled": "true",
+        "spark.driver.extraJavaOptions": "-XX:+UseZGC",
+        "spark.executor.extraJavaOptions": "-Xss2m",
+    }
+    assert overridden(ours, own) == {
+        "spark.ui.enabled": "true",
+        "spark.driver.extraJavaOptions": "-Djava.io.tmpdir=/work/tmp -XX:+UseZGC",
+        "spark.executor.extraJavaOptions": "-Xss2m",
+    }

@@ -50,6 +50,11 @@ def test_colours_do_not_depend_on_who_else_is_there_and_differ() -> None:
     assert len(set(many.values())) == 4
 
 
+def test_engines_may_be_named_one_after_another() -> None:
+    named = ["flink", "spark-realtime", "mine"]
+    assert charts.engine_colours(iter(named)) == charts.engine_colours(named) and len(charts.engine_colours(named)) == 3
+
+
 def test_colours_are_readable_on_both_backgrounds() -> None:
     style = files("streamgauge.report").joinpath("page.css").read_text("utf-8")
     backgrounds = re.findall(r"--card: (#[0-9a-f]{6})", style)

@@ -121,6 +121,15 @@ def test_the_largest_that_held_leaves_out_what_broke() -> None:
     assert max(bar["x"][0] for bar in theirs) == 115_000
 
 
+def test_the_largest_that_held_is_drawn_for_an_engine_that_is_not_sparks() -> None:
+    def elsewhere(record: dict[str, Any]) -> dict[str, Any]:
+        return {**record, "engine": "flink"} if record["engine"] == "spark-realtime" else record
+
+    (drawn,) = charts(sections("ospbench-sustainable", LAPTOP, elsewhere)["The highest rate that held"])
+    ours = {bar["y"][0]: bar["marker"]["color"] for bar in drawn["data"] if not bar["y"][0].startswith("theirs")}
+    assert any("flink" in name for name in ours) and len(set(ours.values())) == 2
+
+
 def test_knobs_are_told_in_percent_of_the_baseline() -> None:
     def slower(record: dict[str, Any]) -> dict[str, Any]:
         if record["trial"]["settings"].get("trigger") != "1s":

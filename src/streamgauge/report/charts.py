@@ -68,9 +68,10 @@ class Stack:
 
 def engine_colours(engines: Iterable[str]) -> dict[str, str]:
     """One colour per engine; the engines of this project keep theirs on every page."""
-    found = {e: PALETTE[KNOWN.index(e)] for e in engines if e in KNOWN}
+    named = set(engines)
+    found = {e: PALETTE[KNOWN.index(e)] for e in KNOWN if e in named}
     free = [c for c in PALETTE if c not in found.values()]
-    for position, engine in enumerate(sorted(set(engines) - set(KNOWN))):
+    for position, engine in enumerate(sorted(named - set(KNOWN))):
         found[engine] = free[position % len(free)]
     return found
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PYTHON = "spark.pyspark.python"
+OF_DRIVER, OF_EXECUTOR = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
 _CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
 LOOPBACK = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -36,8 +37,8 @@ def deployed(master: str, folder: Path, given: Mapping[str, str]) -> dict[str, s
         return {
             **LOOPBACK,
             "spark.local.dir": str(folder / "local"),
-            "spark.driver.extraJavaOptions": " ".join((derby, *java)),
-            "spark.executor.extraJavaOptions": " ".join(java),
+            OF_DRIVER: " ".join((derby, *java)),
+            OF_EXECUTOR: " ".join(java),
         }
     # Executors have folders of their own, and reach this driver by its address.
     os.environ["SPARK_LOCAL_DIRS"] = str(folder / "local")
@@ -48,8 +49,14 @@ def deployed(master: str, folder: Path, given: Mapping[str, str]) -> dict[str, s
     return {
         "spark.driver.bindAddress": "0.0.0.0",
         "spark.driver.host": given.get("spark.driver.host") or driver_address(master),
-        "spark.driver.extraJavaOptions": " ".join((derby, *java)),
+        OF_DRIVER: " ".join((derby, *java)),
     }
+
+
+def overridden(ours: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """Our settings with the user's over them; a JVM gets both its options, since ours say where it keeps its files."""
+    both = {key: f"{ours[key]} {given[key]}" for key in (OF_DRIVER, OF_EXECUTOR) if key in ours and key in given}
+    return {**ours, **given, **both}
 
 
 def use_this_python(master: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamgauge.applications import get_application
 from streamgauge.engines.spark.checkpoint_paths import checkpoint_path, remove_checkpoint
-from streamgauge.engines.spark.deployment import deployed, ship_own_code
+from streamgauge.engines.spark.deployment import deployed, overridden, ship_own_code
 
 if TYPE_CHECKING:
     from streamgauge.engines.execution import RunningJob
@@ -39,14 +39,14 @@ class SparkJobSession:
         from pyspark.sql import SparkSession
 
         folder = Path(given["folder"])
-        settings = {
+        ours = {
             **BASE,
             **deployed(given["master"], folder, given["settings"]),
             "spark.jars": ",".join(given["jars"]),
             "spark.sql.warehouse.dir": str(folder / "tables"),
             **(AT_ONCE if engine.holds_slots else {}),
-            **given["settings"],
         }
+        settings = overridden(ours, given["settings"])
         builder = SparkSession.builder.master(given["master"]).appName("streamgauge")
         for key, value in settings.items():
             builder = builder.config(key, value)
