@@ -51,7 +51,7 @@ def test_a_cluster_keeps_the_python_that_its_user_names(monkeypatch: pytest.Monk
 
 
 def test_a_setting_of_the_user_goes_over_ours_but_options_of_a_jvm_are_added() -> None:
-    ours = {"spark.ui.enabled": "false", "spark.driver.extraJavaOptions": "-Djava.io.tmpdir=/work/tmp"}
+    ours = {"spark.ui.enabled": "false", "spark.driver.extraJavaOptions": "-Djava.io.tmpdir=a-folder"}
     own = {
         "spark.ui.enabled": "true",
         "spark.driver.extraJavaOptions": "-XX:+UseZGC",
@@ -59,6 +59,6 @@ def test_a_setting_of_the_user_goes_over_ours_but_options_of_a_jvm_are_added() -
     }
     assert overridden(ours, own) == {
         "spark.ui.enabled": "true",
-        "spark.driver.extraJavaOptions": "-Djava.io.tmpdir=/work/tmp -XX:+UseZGC",
+        "spark.driver.extraJavaOptions": "-Djava.io.tmpdir=a-folder -XX:+UseZGC",
         "spark.executor.extraJavaOptions": "-Xss2m",
     }

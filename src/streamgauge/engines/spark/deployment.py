@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PYTHON = "spark.pyspark.python"
-OF_DRIVER, OF_EXECUTOR = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
+DRIVER_JAVA_OPTIONS, EXECUTOR_JAVA_OPTIONS = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
 _CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
 LOOPBACK = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -37,8 +37,8 @@ def deployed(master: str, folder: Path, given: Mapping[str, str]) -> dict[str, s
         return {
             **LOOPBACK,
             "spark.local.dir": str(folder / "local"),
-            OF_DRIVER: " ".join((derby, *java)),
-            OF_EXECUTOR: " ".join(java),
+            DRIVER_JAVA_OPTIONS: " ".join((derby, *java)),
+            EXECUTOR_JAVA_OPTIONS: " ".join(java),
         }
     # Executors have folders of their own, and reach this driver by its address.
     os.environ["SPARK_LOCAL_DIRS"] = str(folder / "local")
@@ -49,13 +49,14 @@ def deployed(master: str, folder: Path, given: Mapping[str, str]) -> dict[str, s
     return {
         "spark.driver.bindAddress": "0.0.0.0",
         "spark.driver.host": given.get("spark.driver.host") or driver_address(master),
-        OF_DRIVER: " ".join((derby, *java)),
+        DRIVER_JAVA_OPTIONS: " ".join((derby, *java)),
     }
 
 
 def overridden(ours: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
     """Our settings with the user's over them; a JVM gets both its options, since ours say where it keeps its files."""
-    both = {key: f"{ours[key]} {given[key]}" for key in (OF_DRIVER, OF_EXECUTOR) if key in ours and key in given}
+    options = (DRIVER_JAVA_OPTIONS, EXECUTOR_JAVA_OPTIONS)
+    both = {key: f"{ours[key]} {given[key]}" for key in options if key in ours and key in given}
     return {**ours, **given, **both}
 
 
