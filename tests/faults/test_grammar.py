@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamgauge.faults import fault_verbs
-from streamgauge.faults.grammar import BROUGHT_BACK, parse_fault, spelled
+from streamgauge.faults.grammar import BROUGHT_BACK, SHARE_WORK, parse_fault, spelled
 from streamgauge.model.errors import UserError
 from streamgauge.model.fault import TARGETS, Fault
 
@@ -23,6 +23,8 @@ from streamgauge.model.fault import TARGETS, Fault
         ("kill publisher at 500ms", Fault("kill", "publisher", at=0.5)),
         ("continue worker at 0s", Fault("continue", "worker", at=0)),
         ("  kill   3 workers at 2min for 1s ", Fault("kill", "worker", at=120, for_s=1, count=3)),
+        ("kill busiest worker at half", Fault("kill", "worker", at="half", busiest=True)),
+        ("suspend 2 busiest executors at 1s", Fault("suspend", "executor", at=1, count=2, busiest=True)),
         ("random fault every 5s", Fault("random", "fault", every_s=5)),
     ],
 )
@@ -43,10 +45,11 @@ def _faults(draw: st.DrawFn) -> Fault:
     lasts = VERBS[verb].bring_back is not None and not (gone and target in BROUGHT_BACK)
     for_s = draw(st.none() | _SECONDS) if lasts else None
     count = draw(st.integers(1, 9))
+    busiest = target in SHARE_WORK and not VERBS[verb].of_stopped and draw(st.booleans())
     if draw(st.booleans()):
-        return Fault(verb, target, at=draw(_SECONDS | st.just("half")), for_s=for_s, count=count)
+        return Fault(verb, target, at=draw(_SECONDS | st.just("half")), for_s=for_s, count=count, busiest=busiest)
     up_to, after_s = draw(st.none() | st.integers(1, 99)), draw(st.none() | _SECONDS)
-    return Fault(verb, target, None, draw(_SECONDS), up_to, after_s, for_s, count)
+    return Fault(verb, target, None, draw(_SECONDS), up_to, after_s, for_s, count, busiest)
 
 
 @given(_faults())
@@ -57,6 +60,9 @@ def test_every_fault_is_read_back_from_its_spelling(fault: Fault) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("kill busiest driver at 3s", "of a driver none is the busiest"),
+        ("continue busiest worker at 3s", "of workers that stand still none is the busiest"),
+        ("busiest kill worker at 3s", "unknown verb of a fault 'busiest'"),
         ("kil executor at 30s", "unknown verb of a fault 'kil'. Did you mean 'kill'?"),
         ("kill exekutor at 30s", "unknown target of a fault 'exekutor'. Did you mean 'executor'?"),
         ("kill executor", "it says no time"),

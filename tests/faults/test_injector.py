@@ -27,6 +27,8 @@ from tests.waiting import until
 Start = Callable[..., subprocess.Popen[bytes]]
 SCENE = Scene(1, {"driver": 1, "broker": 1, "worker": 3, "publisher": 1}, "here", length_s=60)
 SLEEP = ["sleep", "60"]
+BUSY = "while True: pass"
+BUSY_ONCE = "sum(range(10**8))"
 # A worker that has an executor in its own process group, and says so when both are there.
 WORKER = [
     sys.executable,
@@ -282,3 +284,28 @@ def test_an_effect_that_does_not_come_is_a_problem(start: Start, monkeypatch: py
     monkeypatch.setattr("streamgauge.faults.registry.OwnVictim.send", lambda self, number: None)
     (found,) = inject(registry, "kill driver at 10ms")
     assert not found.done and found.problem == "the driver is running and should be gone"
+
+
+def test_the_busiest_is_the_one_that_works_itself_or_through_its_executor(start: Start) -> None:
+    """All are chosen from in an order that the seed draws, in which the one that works is not the first."""
+    busy = [sys.executable, "-c", f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BUSY!r}])"]
+    (planned,) = timeline([parse_fault("kill busiest worker at 400ms")], SCENE)
+    registry, working = Registry(), planned.order[-1]
+    workers = {number: start(busy if number == working else SLEEP) for number in (1, 2, 3)}
+    for number, worker in workers.items():
+        registry.register("worker", worker.pid, number)
+    (found,) = inject(registry, "kill busiest worker at 400ms")
+    assert (found.number, found.pid, found.problem) == (working, workers[working].pid, None)
+
+
+def test_what_was_done_before_the_trial_makes_none_the_busiest(start: Start) -> None:
+    registry = Registry()
+    rests = start([sys.executable, "-c", f"import time; {BUSY_ONCE}; print('done', flush=True); time.sleep(60)"])
+    assert rests.stdout is not None and rests.stdout.readline() == b"done\n"
+    works = start([sys.executable, "-c", BUSY])
+    for number, child in enumerate((rests, works), 1):
+        registry.register("worker", child.pid, number)
+    registry.count_work(["worker"])
+    until(lambda: psutil.Process(works.pid).cpu_times().user > 0.2)
+    victim = registry.find("worker", [1, 2], ("running",), busiest=True)
+    assert victim is not None and victim.process.number == 2

@@ -230,9 +230,9 @@ def test_the_suites_of_faults_break_what_the_papers_broke() -> None:
     faults = expand(SUITES["streambench-faults"], PAPER)
     assert {each.trial.application for each in faults if each.trial.place == "cluster:5"} == SEVEN
     nodes = {(each.trial.place, each.trial.faults) for each in faults if each.trial.application == "grep"}
-    assert nodes == {("cluster:5", ()), ("cluster:4", ()), ("cluster:5", ("kill worker at half",))}
+    assert nodes == {("cluster:5", ()), ("cluster:4", ()), ("cluster:5", ("kill busiest worker at half",))}
     (fault,) = {e.trial.faults for e in expand(SUITES["node-failure"], PAPER) if e.trial.place == "cluster:7"}
-    assert fault == ("kill worker at 50s",)
+    assert fault == ("kill busiest worker at 50s",)
     anarchy = expand(SUITES["anarchy"], PAPER)
     assert {e.trial.failure_timeout_s for e in anarchy if e.trial.faults} == {600.0}
     assert all("900s" in fault for e in anarchy for fault in e.trial.faults)

@@ -14,6 +14,7 @@ from streamgauge.lab.planning import plan_trials
 from streamgauge.lab.request import RunRequest
 from streamgauge.lab.warming import (
     MOST_AGAIN_S,
+    MOST_BROKEN_CLUSTER_S,
     MOST_BROKEN_S,
     RARE_S,
     SPAN_S,
@@ -99,6 +100,8 @@ def test_how_long_a_process_is_warmed_depends_on_what_it_has_run_and_what_will_h
     assert (longest_s(paced, again=False), longest_s(paced, again=True)) == (30.0, 30.0)
     broken = [replace(each, trial=replace(each.trial, faults=("kill driver at 1s",))) for each in (full, paced)]
     assert [longest_s(each, again=False) for each in broken] == [MOST_AGAIN_S, MOST_BROKEN_S]
+    spread = replace(broken[1], trial=replace(broken[1].trial, place="cluster:3"))
+    assert longest_s(spread, again=False) == MOST_BROKEN_CLUSTER_S
     assert [shortest_s(full, again) for again in (False, True)] == [15.0, 0.0] and shortest_s(broken[0], False) == 0
     (without,) = plan_trials(RunRequest(applications=("grep",), load="preloaded", events=1000, warmup_s=0))
     assert longest_s(without, again=False) == 0

@@ -75,6 +75,19 @@ def one(flow: pa.Table, counts: pa.Table, notices: list[int] | None = None) -> R
     return found
 
 
+def test_the_longest_wait_is_that_of_the_fault_even_where_other_tasks_go_on_answering() -> None:
+    before = [{"kind": "event", "second": 3, "latency_ms": 9_000, "count": 1}]
+    waited = [{"kind": "event", "second": 10, "latency_ms": 2_500, "count": 3}]
+    found = one(tenths(gap_s=0), pa.concat_tables([latency(STEADY), pa.Table.from_pylist([*before, *waited])]))
+    assert found.longest_wait_s == 2.5
+    assert found.output_gap_s == pytest.approx(0.04)
+
+
+def test_where_no_event_came_after_the_fault_none_has_waited() -> None:
+    found = one(tenths(), latency(dict.fromkeys(range(10), 20)))
+    assert found.longest_wait_s is None
+
+
 def test_the_output_gap_is_exact_to_the_millisecond() -> None:
     found = one(tenths(), latency(STEADY))
     assert found.gap_end_ms == START + 14_020

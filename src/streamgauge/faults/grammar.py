@@ -10,11 +10,15 @@ from streamgauge.model.errors import UserError, unknown
 from streamgauge.model.fault import RANDOM, TARGETS, Fault, Half
 from streamgauge.model.units import parse_duration_s
 
-SPELLING = "VERB [N] TARGET at TIME|half [for TIME], or VERB [N] TARGET every TIME [up to N] [after TIME] [for TIME]"
+_WHO = "[N] [busiest] TARGET"
+SPELLING = f"VERB {_WHO} at TIME|half [for TIME], or VERB {_WHO} every TIME [up to N] [after TIME] [for TIME]"
 RANDOM_SPELLING = "random fault at TIME|half, or random fault every TIME [up to N] [after TIME]"
 _WAY_OUT = "Write it like 'kill executor at 30s' or 'suspend worker every 20s up to 3 after 15s for 10s'"
 BROUGHT_BACK = {"driver": "the supervisor", "executor": "its worker"}
 """Who starts a process again that is gone, where the injector does not."""
+BUSIEST = "busiest"
+SHARE_WORK = ("executor", "worker")
+"""Targets of which some may have nothing to do while others work."""
 _CLAUSE = re.compile(r"\b(at|every|up to|after|for)\s+(\S+)")
 
 
@@ -30,8 +34,8 @@ def parse_fault(text: str) -> Fault:
 
 def spelled(fault: Fault) -> str:
     """The one spelling of a fault: it parses back to the same value."""
-    what = f"{fault.target}" if fault.count == 1 else f"{fault.count} {fault.target}s"
-    parts = [fault.verb, what]
+    what = f"{BUSIEST} {fault.target}" if fault.busiest else fault.target
+    parts = [fault.verb, what if fault.count == 1 else f"{fault.count} {what}s"]
     if fault.at is not None:
         parts.append(f"at {fault.at if isinstance(fault.at, str) else duration_text(fault.at)}")
     if fault.every_s is not None:
@@ -49,7 +53,8 @@ def _parsed(text: str) -> Fault:
     first = _CLAUSE.search(text)
     head = (text[: first.start()] if first else text).split()
     given = _clauses(text[first.start() :] if first else "")
-    verb, count, target = _head(head)
+    busiest = BUSIEST in head[1:]
+    verb, count, target = _head([word for place, word in enumerate(head) if place == 0 or word != BUSIEST])
     return Fault(
         verb=verb,
         target=target,
@@ -59,6 +64,7 @@ def _parsed(text: str) -> Fault:
         up_to=_whole(given["up to"]) if "up to" in given else None,
         after_s=_duration("after", given),
         for_s=_duration("for", given),
+        busiest=busiest,
     )
 
 
@@ -128,6 +134,11 @@ def _check(fault: Fault) -> None:
     if fault.target not in verb.targets:
         raise UserError(
             f"an {fault.target} is not started by this run, but by its worker", "Use kill: its worker starts another"
+        )
+    if fault.busiest and (fault.target not in SHARE_WORK or verb.of_stopped):
+        what = f"{fault.target}s that stand still" if verb.of_stopped else f"a {fault.target}"
+        raise UserError(
+            f"of {what} none is the busiest", f"Leave '{BUSIEST}' out: it is of executors and workers at work"
         )
     if fault.for_s is not None and verb.bring_back is None:
         raise UserError(f"'{verb.name}' has no duration", "Leave 'for' out")

@@ -55,6 +55,7 @@ class Injector:
     def start(self, zero_epoch_ns: int) -> None:
         """Begin; `zero_epoch_ns` is the instant of the first measured event by the wall clock."""
         self._zero_ns = zero_epoch_ns
+        self._registry.count_work({each.target for each in self._planned if each.busiest})
         self._thread = threading.Thread(target=self._run, name="injector", daemon=True)
         self._thread.start()
 
@@ -111,7 +112,7 @@ class Injector:
         """Inject one fault; what it gives is due later: its end, or another attempt."""
         planned = self._planned[due.number]
         verb = fault_verbs()[planned.verb]
-        victim = self._registry.find(planned.target, planned.order, _hit(verb))
+        victim = self._registry.find(planned.target, planned.order, _hit(verb), busiest=planned.busiest)
         if victim is None:
             if time.time_ns() - self._instant_ns(planned.at_s) < self._patience_s * _NS:
                 return [replace(due, at_ns=time.time_ns() + round(_RETRY_S * _NS))]

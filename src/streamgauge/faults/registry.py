@@ -88,6 +88,8 @@ class Registry:
         self._known: dict[tuple[str, int], OwnProcess] = {}
         self._starts: dict[str, Start] = {}
         self._look_ups: dict[str, LookUp] = {}
+        self._worked: dict[str, float] = {}
+        """Start mark → seconds of CPU that a process had taken when work began to be counted."""
 
     def register(self, role: str, pid: int, number: int = 1) -> OwnProcess:
         """Take in a process that this one started, itself or through a child; another is refused."""
@@ -113,18 +115,36 @@ class Registry:
         """Say who knows the processes of a role that come and go; each is registered when it is looked for."""
         self._look_ups[role] = look_up
 
-    def find(self, role: str, order: Sequence[int], states: Collection[State]) -> OwnVictim | None:
-        """The first process in that order which is in one of these states."""
+    def count_work(self, roles: Collection[str]) -> None:
+        """Count the work of the processes of these roles, and of all that descended from them, from now on."""
+        for role in roles:
+            self._look_up(role)
+            for process in self._of(role):
+                self._worked.update({f"{pid}:{mark}": _cpu_s(pid) for pid, mark in _members(process)})
+
+    def find(
+        self, role: str, order: Sequence[int], states: Collection[State], *, busiest: bool = False
+    ) -> OwnVictim | None:
+        """The first process in that order which is in one of these states; or the one of them that has worked most."""
+        self._look_up(role)
+        with self._lock:
+            mine = [self._known[role, number] for number in order if (role, number) in self._known]
+        hit = [OwnVictim(each, self._starts.get(role), _members(each)) for each in mine if each.state() in states]
+        return max(hit, key=self._work_s, default=None) if busiest else next(iter(hit), None)
+
+    def _look_up(self, role: str) -> None:
         for number, pid in self._look_ups[role]().items() if role in self._look_ups else ():
             # It may have ended since it was seen.
             with contextlib.suppress(ValueError):
                 self.register(role, pid, number)
+
+    def _of(self, role: str) -> list[OwnProcess]:
         with self._lock:
-            mine = [self._known[role, number] for number in order if (role, number) in self._known]
-        for process in mine:
-            if process.state() in states:
-                return OwnVictim(process, self._starts.get(role), _members(process))
-        return None
+            return [process for (name, _), process in self._known.items() if name == role]
+
+    def _work_s(self, victim: OwnVictim) -> float:
+        """Seconds of CPU since work is counted, of one that is younger since its start."""
+        return sum(_cpu_s(pid) - self._worked.get(f"{pid}:{mark}", 0.0) for pid, mark in victim.members)
 
 
 def _descends_from_us(pid: int) -> bool:
@@ -143,6 +163,14 @@ def _members(process: OwnProcess) -> tuple[tuple[int, str], ...]:
             if mark is not None:
                 found.append((child.pid, mark))
     return tuple(found)
+
+
+def _cpu_s(pid: int) -> float:
+    try:
+        in_user, in_kernel, *_ = psutil.Process(pid).cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0
+    return float(in_user + in_kernel)
 
 
 def _state(pid: int, mark: str) -> State:

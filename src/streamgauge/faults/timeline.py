@@ -134,7 +134,9 @@ def _planned(fault: Fault, at_s: float, drawn: random.Random, scene: Scene) -> P
     if away_s is None and fault_verbs()[fault.verb].always_back:
         away_s = 0.0
     until_s = None if away_s is None else at_s + away_s
-    return PlannedFault(spelled(fault), fault.verb, fault.target, at_s, until_s, tuple(order), "transient")
+    return PlannedFault(
+        spelled(fault), fault.verb, fault.target, at_s, until_s, tuple(order), "transient", fault.busiest
+    )
 
 
 def _with_ends(planned: Sequence[PlannedFault]) -> list[PlannedFault]:

@@ -22,6 +22,8 @@ MOST_AGAIN_S = 16.0
 """A warm process drains the full log of an application that is new to it for so long at most."""
 MOST_BROKEN_S = 8.0
 """A trial with faults has a process of its own, whose successor is cold anyway: it is not waited for longer."""
+MOST_BROKEN_CLUSTER_S = 24.0
+"""What a fault leaves of a cluster is warm, and its executors share the cores while they become so."""
 RISE = 10.0
 """A process that has run at paced loads is cold for one of more than so many times their rate."""
 SPAN_S = 8.0
@@ -73,7 +75,9 @@ def _drained_by(trial: Trial) -> tuple[object, ...]:
 def longest_s(planned: PlannedTrial, again: bool) -> float:
     """How long the process is warmed for the trial at most; `again` where it has run other jobs before."""
     if _is_paced(planned.trial):
-        return min(planned.settling_s, MOST_BROKEN_S) if planned.trial.faults else planned.settling_s
+        spread = parse_place(planned.trial.place).nodes > 1
+        most_s = MOST_BROKEN_CLUSTER_S if spread else MOST_BROKEN_S
+        return min(planned.settling_s, most_s) if planned.trial.faults else planned.settling_s
     return min(planned.settling_s, MOST_AGAIN_S) if again or planned.trial.faults else planned.settling_s
 
 

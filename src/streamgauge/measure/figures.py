@@ -137,7 +137,7 @@ def _durability() -> list[Figure]:
 
 
 def _recoveries() -> list[Figure]:
-    times = ("detect", "output_gap", "latency_back", "p99_back", "drained")
+    times = ("detect", "output_gap", "longest_wait", "latency_back", "p99_back", "drained")
     # Latency is taken of whole seconds, the backlog of tenths.
     steps = {"latency_back": 1.0, "p99_back": 1.0, "drained": 0.1}
     return [

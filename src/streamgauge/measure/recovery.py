@@ -10,6 +10,7 @@ from typing import Any, Literal
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from streamgauge.measure.quantiles import PERCENTILES, quantile_by_second
@@ -72,6 +73,8 @@ class Recovery:
     gap_end_ms: int | None
     usual_gap_s: float | None
     """The longest time without an output before the first fault."""
+    longest_wait_s: float | None
+    """The longest that an event waited for its answer which arrived in the fault's second or later."""
     latency_back_s: float | None
     p99_back_s: float | None
     band_ms: float | None
@@ -120,6 +123,7 @@ def measure_recovery(
                 output_gap_s=None if gap is None else (gap[1] - gap[0]) / 1000,
                 gap_end_ms=None if gap is None else gap[1],
                 usual_gap_s=flow.usual_gap_s(first_ms),
+                longest_wait_s=_longest_wait_s(latency, each.at_ms - start_ms, horizon_ms - start_ms),
                 latency_back_s=medians.back_s(each.at_ms, horizon_ms, first_ms),
                 p99_back_s=tails.back_s(each.at_ms, horizon_ms, first_ms),
                 band_ms=medians.upper(first_ms),
@@ -134,6 +138,14 @@ def measure_recovery(
 
 def _since(at_ms: int, later_ms: int | None) -> float | None:
     return None if later_ms is None else max(0, later_ms - at_ms) / 1000
+
+
+def _longest_wait_s(latency: pa.Table, from_ms: int, to_ms: int) -> float | None:
+    """Where one of several tasks fails the others go on answering: then only its events tell for how long."""
+    second = latency["second"]
+    inside = pc.and_(pc.greater_equal(second, from_ms // 1000), pc.less(second, -(-to_ms // 1000)))
+    waited = pc.max(latency.filter(pc.and_(inside, pc.equal(latency["kind"], "event")))["latency_ms"]).as_py()
+    return None if waited is None else waited / 1000
 
 
 @dataclass(frozen=True)
@@ -315,7 +327,7 @@ def recovery_class(verdict: Mapping[str, Any]) -> RecoveryClass:
     return "rollback" if any(verdict[name] for name in imprecise) else "precise"
 
 
-_WORST = ("detect_s", "output_gap_s", "latency_back_s", "p99_back_s", "drained_s")
+_WORST = ("detect_s", "output_gap_s", "longest_wait_s", "latency_back_s", "p99_back_s", "drained_s")
 
 
 def recovery_figures(recoveries: Sequence[Recovery], verdict: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,7 +43,9 @@ class Fault:
     for_s: float | None = None
     """How long the target stays away; None is as long as nobody else brings it back."""
     count: int = 1
-    """How many processes of the target are hit in the same instant, chosen at random."""
+    """How many processes of the target are hit in the same instant."""
+    busiest: bool = False
+    """Whether those that have worked most are hit; else they are chosen at random."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class PlannedFault:
     order: tuple[int, ...]
     """Numbers of the target's processes in the order in which they are tried: the seeded choice."""
     lasting: Lasting
+    busiest: bool = False
+    """Whether the one that has worked most since the first measured event comes first."""
 
     def as_dict(self) -> dict[str, Any]:
         """As plain JSON values."""

@@ -17,6 +17,7 @@ from streamgauge.report.words import NOTHING, count, per_second
 _TIMES = {
     "noticed": "detect_s",
     "silence": "output_gap_s",
+    "longest wait": "longest_wait_s",
     "latency back": "latency_back_s",
     "p99 back": "p99_back_s",
     "drained": "drained_s",

@@ -107,6 +107,7 @@ def _named(record: Record) -> str:
 _RECOVERY: dict[str, Say] = {
     "noticed": lambda record: seconds(record["recovery"].get("detect_s")),
     "silence": lambda record: seconds(record["recovery"].get("output_gap_s")),
+    "longest wait": lambda record: seconds(record["recovery"].get("longest_wait_s")),
     "latency back": lambda record: seconds(record["recovery"].get("latency_back_s")),
     "drained": lambda record: seconds(record["recovery"].get("drained_s")),
     "catch-up": lambda record: per_second(record["recovery"].get("catch_up_per_s")),
