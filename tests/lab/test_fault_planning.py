@@ -78,6 +78,8 @@ def test_half_of_a_preloaded_trial_is_that_of_the_same_trial_unbroken_which_runs
     assert drained_s_of(trial, [{**stored, "valid": False}]) is None
     load = publishing_load(trial.load, 0)
     assert laid_out(trial, load, 0, own_broker=True, drained_s=6.0)[0].at_s == 3.0
+    (to_the_millisecond,) = laid_out(trial, load, 0, own_broker=True, drained_s=3.738 + 1e-13)
+    assert "at 1.869s" in to_the_millisecond.fault
     with pytest.raises(EngineError, match="half of the trial is not known"):
         laid_out(trial, load, 0, own_broker=True, drained_s=None)
 

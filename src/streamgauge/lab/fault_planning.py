@@ -70,7 +70,7 @@ def laid_out(
                 "half of the trial is not known: the same trial without its faults gave no figure",
                 "See why that one failed, or give the fault a time",
             )
-        faults = [replace(fault, at=drained_s / 2) if fault.at == "half" else fault for fault in faults]
+        faults = [replace(fault, at=round(drained_s / 2, 3)) if fault.at == "half" else fault for fault in faults]
     return timeline(faults, _scene(trial, length_s, own_broker))
 
 
