@@ -13,9 +13,8 @@ import pytest
 from streamgauge.engines.spark.deployment import use_this_python
 from streamgauge.log.broker import EmbeddedBroker
 from streamgauge.log.cluster import Cluster
-from streamgauge.places import spark_classes
+from streamgauge.places import connector_class_path, spark_classes
 from streamgauge.provision.guard import Guard
-from streamgauge.provision.jars import jar_paths
 from streamgauge.provision.java import find_java
 from streamgauge.provision.processes import NICENESS_VARIABLE, end_process
 from streamgauge.provision.work import WorkFolder
@@ -140,7 +139,7 @@ def spark(work_folder: Path, guard: Guard) -> Iterator[Any]:
     session = (
         SparkSession.builder.master("local[8]")
         .appName("streamgauge-tests")
-        .config("spark.jars", ",".join(map(str, jar_paths("spark"))))
+        .config("spark.driver.extraClassPath", connector_class_path())
         .config("spark.driver.extraJavaOptions", " ".join(spark_classes().options()))
         .config("spark.ui.enabled", "false")
         .config("spark.driver.host", "127.0.0.1")

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from streamgauge.engines.spark.deployment import deployed, overridden, use_this_python
+from streamgauge.places.spark_home import spark_class_path
 
 
 @pytest.mark.spark
@@ -37,7 +38,8 @@ def test_the_python_of_other_machines_can_be_a_setting(monkeypatch: pytest.Monke
     for name in ("PYSPARK_PYTHON", "SPARK_LOCAL_DIRS", "SPARK_LOCAL_IP"):
         monkeypatch.setenv(name, "before")
     given = {"spark.pyspark.python": "/opt/python", "spark.driver.host": "192.0.2.1"}
-    settings = deployed("spark://far-away:7077", tmp_path, given)
+    settings = deployed("spark://far-away:7077", tmp_path, given, ["/jars/a.jar", "/jars/b.jar"])
+    assert settings["spark.jars"] == "/jars/a.jar,/jars/b.jar", "executors elsewhere are sent the connector"
     assert settings["spark.driver.host"] == "192.0.2.1" and "spark.local.dir" not in settings
     assert "spark.executor.extraJavaOptions" not in settings, "executors have folders of their own"
     assert os.environ["PYSPARK_PYTHON"] == "/opt/python"
@@ -50,15 +52,27 @@ def test_a_cluster_keeps_the_python_that_its_user_names(monkeypatch: pytest.Monk
     assert os.environ["PYSPARK_PYTHON"] == "another-python"
 
 
-def test_a_setting_of_the_user_goes_over_ours_but_options_of_a_jvm_are_added() -> None:
+def test_the_connector_is_on_the_class_path_of_processes_of_this_machine(tmp_path: Path) -> None:
+    settings = deployed("spark://127.0.0.1:7077", tmp_path, {}, ["/jars/a.jar"])
+    assert settings["spark.driver.extraClassPath"] == settings["spark.executor.extraClassPath"]
+    assert spark_class_path().startswith(settings["spark.driver.extraClassPath"] + ":"), "else no archive fits"
+    assert "spark.jars" not in settings
+
+
+def test_a_setting_of_the_user_goes_over_ours_but_options_and_jars_of_a_jvm_are_added() -> None:
     ours = {"spark.ui.enabled": "false", "spark.driver.extraJavaOptions": "-Djava.io.tmpdir=a-folder"}
+    ours |= {"spark.jars": "a.jar", "spark.driver.extraClassPath": "b.jar"}
     own = {
         "spark.ui.enabled": "true",
         "spark.driver.extraJavaOptions": "-XX:+UseZGC",
         "spark.executor.extraJavaOptions": "-Xss2m",
+        "spark.jars": "own.jar",
+        "spark.driver.extraClassPath": "own.jar",
     }
     assert overridden(ours, own) == {
         "spark.ui.enabled": "true",
         "spark.driver.extraJavaOptions": "-Djava.io.tmpdir=a-folder -XX:+UseZGC",
         "spark.executor.extraJavaOptions": "-Xss2m",
+        "spark.jars": "a.jar,own.jar",
+        "spark.driver.extraClassPath": "b.jar:own.jar",
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from streamgauge.model import EngineError
 from streamgauge.provision.class_archive import ClassArchive
+from streamgauge.provision.jars import jar_paths
 
 
 def spark_home() -> Path:
@@ -18,13 +19,19 @@ def spark_home() -> Path:
     return Path(found.origin).parent
 
 
+def connector_class_path() -> str:
+    """The jars of Spark's Kafka connector, which go before Spark's own: only classes of the class path are archived."""
+    return ":".join(map(str, jar_paths("spark")))
+
+
 def spark_class_path() -> str:
     """The class path in the order of Spark's own start scripts: an archive of classes fits only the same path."""
     home = spark_home()
-    return ":".join(map(str, (f"{home / 'conf'}/", *(home / "jars").glob("slf4j-api-*.jar"), home / "jars" / "*")))
+    own = (f"{home / 'conf'}/", *(home / "jars").glob("slf4j-api-*.jar"), home / "jars" / "*")
+    return ":".join((connector_class_path(), *map(str, own)))
 
 
 @functools.cache
 def spark_classes() -> ClassArchive:
     """The archive of the classes that Spark loads."""
-    return ClassArchive("spark", tuple(sorted((spark_home() / "jars").glob("*.jar"))))
+    return ClassArchive("spark", (*jar_paths("spark"), *sorted((spark_home() / "jars").glob("*.jar"))))

@@ -5,17 +5,26 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from streamgauge.places import driver_address, on_this_machine, spark_classes
+from streamgauge.places import connector_class_path, driver_address, on_this_machine, spark_classes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PYTHON = "spark.pyspark.python"
 DRIVER_JAVA_OPTIONS, EXECUTOR_JAVA_OPTIONS = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
+DRIVER_CLASS_PATH, EXECUTOR_CLASS_PATH = "spark.driver.extraClassPath", "spark.executor.extraClassPath"
+JARS = "spark.jars"
+_JOINED_BY = {
+    DRIVER_JAVA_OPTIONS: " ",
+    EXECUTOR_JAVA_OPTIONS: " ",
+    DRIVER_CLASS_PATH: os.pathsep,
+    EXECUTOR_CLASS_PATH: os.pathsep,
+    JARS: ",",
+}
 _CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
 LOOPBACK = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -25,7 +34,7 @@ LOOPBACK = {
 }
 
 
-def deployed(master: str, folder: Path, given: Mapping[str, str]) -> dict[str, str]:
+def deployed(master: str, folder: Path, given: Mapping[str, str], jars: Sequence[str]) -> dict[str, str]:
     """Settings of a session whose driver has this folder; call it before Spark starts, whose environment it sets."""
     temporary = folder / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
@@ -39,6 +48,8 @@ def deployed(master: str, folder: Path, given: Mapping[str, str]) -> dict[str, s
             "spark.local.dir": str(folder / "local"),
             DRIVER_JAVA_OPTIONS: " ".join((derby, *java)),
             EXECUTOR_JAVA_OPTIONS: " ".join(java),
+            DRIVER_CLASS_PATH: connector_class_path(),
+            EXECUTOR_CLASS_PATH: connector_class_path(),
         }
     # Executors have folders of their own, and reach this driver by its address.
     os.environ["SPARK_LOCAL_DIRS"] = str(folder / "local")
@@ -50,13 +61,16 @@ def deployed(master: str, folder: Path, given: Mapping[str, str]) -> dict[str, s
         "spark.driver.bindAddress": "0.0.0.0",
         "spark.driver.host": given.get("spark.driver.host") or driver_address(master),
         DRIVER_JAVA_OPTIONS: " ".join((derby, *java)),
+        JARS: ",".join(jars),
     }
 
 
 def overridden(ours: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """Our settings with the user's over them; a JVM gets both its options, since ours say where it keeps its files."""
-    options = (DRIVER_JAVA_OPTIONS, EXECUTOR_JAVA_OPTIONS)
-    both = {key: f"{ours[key]} {given[key]}" for key in options if key in ours and key in given}
+    """Our settings with the user's over them; a JVM gets both its options and both its jars, ours first.
+
+    Ours say where it keeps its files, and hold the connector.
+    """
+    both = {key: f"{ours[key]}{mark}{given[key]}" for key, mark in _JOINED_BY.items() if key in ours and key in given}
     return {**ours, **given, **both}
 
 

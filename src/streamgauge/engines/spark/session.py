@@ -41,8 +41,7 @@ class SparkJobSession:
         folder = Path(given["folder"])
         ours = {
             **BASE,
-            **deployed(given["master"], folder, given["settings"]),
-            "spark.jars": ",".join(given["jars"]),
+            **deployed(given["master"], folder, given["settings"], given["jars"]),
             "spark.sql.warehouse.dir": str(folder / "tables"),
             **(AT_ONCE if engine.holds_slots else {}),
         }
