@@ -238,6 +238,27 @@ def test_events_that_come_again_behind_the_gap_were_reprocessed(connection: duck
     assert with_reprocessed(connection, [outputs], [recovered(gap_end_ms=None)])[0].events_reprocessed is None
 
 
+def test_events_whose_outputs_came_twice_were_reprocessed_wherever_the_longest_silence_was(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    outputs = outputs_of(
+        [
+            (START, 0, 0, 5, "a"),
+            (START + 1, 0, 0, 6, "a"),
+            (START + 2, 0, 0, 6, "b"),
+            (START + 50, 0, 0, 5, "a"),
+            (START + 51, 0, 0, 6, "a"),
+            (START + 52, 0, 0, 6, "b"),
+            (START + 90, 0, 0, 7, "a"),
+            (START + 95, 0, 0, 7, "a"),
+        ]
+    )
+    first = recovered(at_ms=START + 40, gap_end_ms=START + 90)
+    second = recovered(at_ms=START + 93, gap_end_ms=None)
+    found = with_reprocessed(connection, [outputs], [first, second])
+    assert [each.events_reprocessed for each in found] == [2, 1]
+
+
 def recovered(**changes: Any) -> Recovery:
     base = one(tenths(), latency(STEADY))
     return Recovery(**{**base.as_dict(), **changes})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from streamgauge.measure.quantiles import PERCENTILES, quantile_by_second
 from streamgauge.measure.throughput import TENTH_MS
 from streamgauge.model.fault import InjectedFault
-from streamgauge.store.tables import Table, attach, detach, one_row, quoted
+from streamgauge.store.tables import Table, attach, column_types, detach, one_row, quoted
 
 Floats = NDArray[np.float64]
 RecoveryClass = Literal["precise", "rollback", "gap"]
@@ -31,6 +32,8 @@ _NORMAL = 1.4826
 _LEAST_SHARE = 0.1
 _LEAST_MS = 1.0
 _SLOTS_PER_S = 1000 // TENTH_MS
+_OF_THE_RECORD = ("partition", "offset", "append_ms")
+"""What differs between two records of one output."""
 
 
 @dataclass(frozen=True)
@@ -290,33 +293,65 @@ class _Seconds:
 def with_reprocessed(
     connection: duckdb.DuckDBPyConnection, outputs: Sequence[Table], recoveries: Sequence[Recovery]
 ) -> list[Recovery]:
-    """The recoveries, each with how many events were taken again behind its gap.
+    """The recoveries, each with how many events were taken again: at least so many, since not every one leaves a trace.
 
-    Σ over input partitions of max(0, furthest origin before the gap + 1 − lowest origin behind it): at least so many,
-    since what gave no output is not seen.
+    The more of two: how far origins step back behind the gap, and the events of which an output came twice, which also
+    tells where only some tasks stood still and the silence of all outputs is another one.
     """
-    found = []
-    parts = []
-    for number, table in enumerate(outputs):
-        attach(connection, f"output_{number}", table)
-        parts.append(f"select append_ms, origin_partition, origin_offset from {quoted(f'output_{number}')}")
-    for each in recoveries:
-        if each.gap_end_ms is None:
-            found.append(each)
-            continue
-        (again,) = one_row(
-            connection,
-            f"""
-            select coalesce(sum(greatest(furthest + 1 - lowest, 0)), 0)::bigint from (
-                select max(origin_offset) filter (append_ms < {each.gap_end_ms}) as furthest,
-                       min(origin_offset) filter (append_ms >= {each.gap_end_ms}) as lowest
-                from ({" union all ".join(parts)}) where origin_partition is not null group by origin_partition)
-            """,
-        )
-        found.append(replace(each, events_reprocessed=int(again)))
-    for number in range(len(outputs)):
-        detach(connection, f"output_{number}")
+    with _readable_outputs(connection, outputs) as names:
+        found = []
+        for number, each in enumerate(recoveries):
+            horizon_ms = recoveries[number + 1].at_ms if number + 1 < len(recoveries) else None
+            back = _stepped_back(connection, names, each.gap_end_ms)
+            again = _came_twice(connection, names, each.at_ms, horizon_ms)
+            told = [count for count in (back, again or None) if count is not None]
+            found.append(replace(each, events_reprocessed=max(told, default=None)))
     return found
+
+
+@contextlib.contextmanager
+def _readable_outputs(connection: duckdb.DuckDBPyConnection, outputs: Sequence[Table]) -> Iterator[list[str]]:
+    names = [f"output_{number}" for number in range(len(outputs))]
+    for name, table in zip(names, outputs, strict=True):
+        attach(connection, name, table)
+    try:
+        yield names
+    finally:
+        for name in names:
+            detach(connection, name)
+
+
+def _stepped_back(connection: duckdb.DuckDBPyConnection, names: Sequence[str], cut_ms: int | None) -> int | None:
+    """Σ over input partitions of max(0, furthest origin before the cut + 1 − lowest origin behind it)."""
+    if cut_ms is None:
+        return None
+    parts = (f"select append_ms, origin_partition, origin_offset from {quoted(name)}" for name in names)
+    (again,) = one_row(
+        connection,
+        f"""
+        select coalesce(sum(greatest(furthest + 1 - lowest, 0)), 0)::bigint from (
+            select max(origin_offset) filter (append_ms < {cut_ms}) as furthest,
+                   min(origin_offset) filter (append_ms >= {cut_ms}) as lowest
+            from ({" union all ".join(parts)}) where origin_partition is not null group by origin_partition)
+        """,
+    )
+    return int(again)
+
+
+def _came_twice(connection: duckdb.DuckDBPyConnection, names: Sequence[str], from_ms: int, to_ms: int | None) -> int:
+    """Events of which an output came twice, the last time within these instants."""
+    parts = []
+    for name in names:
+        same = ", ".join(quoted(column) for column in column_types(connection, name) if column not in _OF_THE_RECORD)
+        parts.append(
+            f"select origin_partition, origin_offset from {quoted(name)} where origin_partition is not null "
+            f"group by {same} having min(append_ms) < max(append_ms) and max(append_ms) >= {from_ms}"
+            + ("" if to_ms is None else f" and max(append_ms) < {to_ms}")
+        )
+    (again,) = one_row(
+        connection, f"select count(*)::bigint from (select distinct * from ({' union all '.join(parts)}))"
+    )
+    return int(again)
 
 
 def recovery_class(verdict: Mapping[str, Any]) -> RecoveryClass:
