@@ -82,6 +82,16 @@ def test_penalty_factors_are_on_the_page_where_their_partners_are() -> None:
     assert shown is not None and "Penalty factors" in shown.html
 
 
+def test_trials_with_the_same_fault_are_told_apart() -> None:
+    trials = [broken(), broken()]
+    for each, events in zip(trials, (200_000, 8_000_000), strict=True):
+        each["trial"] |= {"load": "preloaded", "events": events, "warmup_events": 0}
+    shown = faults_section(trials, COLOURS)
+    assert shown is not None
+    for words in (f"{FAULT}, 200,000 events", f"{FAULT}, 8,000,000 events"):
+        assert shown.html.count(words) >= 3
+
+
 def test_faults_are_lines_in_every_chart_over_time() -> None:
     suspended = broken()
     suspended["faults"] = [injected(verb="suspend", until_ms=STARTED_MS + 12_000), injected(at_ms=None)]

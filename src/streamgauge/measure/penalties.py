@@ -31,6 +31,7 @@ class Penalty:
     load: str
     place: str
     fault: str
+    events: int | None
     tpf: Interval | None
     lpf: Interval | None
 
@@ -60,6 +61,7 @@ def penalties(records: Sequence[Record]) -> list[Penalty]:
                 load=str(group.first["load"]),
                 place=place,
                 fault="; ".join(_faults(group.first)),
+                events=group.first.get("measured_events"),
                 tpf=_factor(sides, lambda record: (record.get("throughput") or {}).get("events_per_s")),
                 lpf=_factor(sides, lambda record: (record.get("latency_ms") or {}).get("mean")),
             )

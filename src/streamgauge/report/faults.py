@@ -12,7 +12,7 @@ from streamgauge.report.fault_words import faults_of, faulty, seconds, since_sta
 from streamgauge.report.markup import Column, Content, Markup, bullets, chip, element, joined, table
 from streamgauge.report.sections import engine_name
 from streamgauge.report.series import Mark
-from streamgauge.report.words import NOTHING, count, per_second
+from streamgauge.report.words import NOTHING, count, per_second, told_apart
 
 _TIMES = {
     "noticed": "detect_s",
@@ -66,18 +66,27 @@ def faults_section(records: Sequence[Record], colours: Mapping[str, str]) -> Mar
     parts += [
         joined(
             [
-                element("p", joined([_subject(record), " · ", engine_name(record["engine"], colours)], "")),
+                element("p", joined([_subject(record, case), " · ", engine_name(record["engine"], colours)], "")),
                 bullets(story(record)),
             ]
         )
-        for record in told
+        for record, case in _with_cases(told)
     ]
     return joined(parts)
 
 
-def _subject(record: Record) -> str:
+def _with_cases(records: Sequence[Record]) -> list[tuple[Record, str]]:
+    """Each record with its faults, and with what else tells its trial apart from the others."""
+    unbroken = [{**record, "trial": {**(record.get("trial") or {}), "faults": ()}} for record in records]
+    return [
+        (record, ", ".join(filter(None, (faults_of(record), detail))))
+        for record, detail in zip(records, told_apart(unbroken), strict=True)
+    ]
+
+
+def _subject(record: Record, case: str) -> str:
     repeat = int((record.get("trial") or {}).get("repeat") or 1)
-    return f"{record['application']} · {faults_of(record)}" + (f" · repeat {repeat}" if repeat > 1 else "")
+    return f"{record['application']} · {case}" + (f" · repeat {repeat}" if repeat > 1 else "")
 
 
 def _recovery_table(records: Sequence[Record], colours: Mapping[str, str]) -> Markup:
@@ -88,16 +97,17 @@ def _recovery_table(records: Sequence[Record], colours: Mapping[str, str]) -> Ma
         *(Column(heading, "number") for heading in (*_TIMES, "catch-up", "taken again", "restarts")),
         Column("recovery"),
     ]
-    return table(columns, [("", _recovery_cells(record, colours)) for record in records], cards=True)
+    rows = [("", _recovery_cells(record, case, colours)) for record, case in _with_cases(records)]
+    return table(columns, rows, cards=True)
 
 
-def _recovery_cells(record: Record, colours: Mapping[str, str]) -> list[Content]:
+def _recovery_cells(record: Record, case: str, colours: Mapping[str, str]) -> list[Content]:
     recovery = record.get("recovery") or {}
     named = recovery.get("class")
     kind = {"precise": "good", "rollback": "warn", "gap": "bad"}
     return [
         record["application"],
-        faults_of(record),
+        case,
         engine_name(record["engine"], colours),
         *(seconds(recovery.get(name)) for name in _TIMES.values()),
         per_second(recovery.get("catch_up_per_s")),
@@ -116,12 +126,12 @@ def _phase_table(records: Sequence[Record], colours: Mapping[str, str]) -> Marku
         *(Column(word.replace("_", " "), "number") for word in _WORDS),
     ]
     rows = []
-    for record in records:
+    for record, case in _with_cases(records):
         phases: Mapping[str, Any] = (record.get("verdict") or {}).get("phases") or {}
         for name in _PHASES:
             if name in phases:
                 cells = [count(phases[name].get(word)) for word in _WORDS]
-                subject = [record["application"], faults_of(record), engine_name(record["engine"], colours)]
+                subject = [record["application"], case, engine_name(record["engine"], colours)]
                 rows.append(("", [*subject, name, *cells]))
     return table(columns, rows, cards=True)
 
@@ -129,7 +139,9 @@ def _phase_table(records: Sequence[Record], colours: Mapping[str, str]) -> Marku
 def _over_repeats(records: Sequence[Record], told: Sequence[Record], colours: Mapping[str, str]) -> list[Content]:
     """Loss over repeats (LO3), and penalty factors where the trials on N and on N − 1 nodes are there (SB8)."""
     columns = [Column("application", "title"), Column("fault", "full"), Column("engine", "full")]
-    rows = [("", _loss_cells(group, colours)) for group in groups(told)]
+    repeated = groups(told)
+    cases = [case for _, case in _with_cases([group.first for group in repeated])]
+    rows = [("", _loss_cells(group, case, colours)) for group, case in zip(repeated, cases, strict=True)]
     found: list[Content] = [
         element("h3", "Loss over the repeats"),
         table(
@@ -146,13 +158,20 @@ def _over_repeats(records: Sequence[Record], told: Sequence[Record], colours: Ma
                     each.fault,
                     engine_name(each.engine, colours),
                     each.place,
+                    count(each.events),
                     spread(each.tpf),
                     spread(each.lpf),
                 ],
             )
             for each in factors
         ]
-        heads = [*columns, Column("place"), Column("TPF", "number wider"), Column("LPF", "number wider")]
+        heads = [
+            *columns,
+            Column("place"),
+            Column("events", "number"),
+            Column("TPF", "number wider"),
+            Column("LPF", "number wider"),
+        ]
         found += [
             element("h3", "Penalty factors: against N and N − 1 nodes without a fault"),
             table(heads, shown, cards=True),
@@ -160,8 +179,8 @@ def _over_repeats(records: Sequence[Record], told: Sequence[Record], colours: Ma
     return found
 
 
-def _loss_cells(group: Group, colours: Mapping[str, str]) -> list[Content]:
-    subject = [group.first["application"], faults_of(group.first), engine_name(group.first["engine"], colours)]
+def _loss_cells(group: Group, case: str, colours: Mapping[str, str]) -> list[Content]:
+    subject = [group.first["application"], case, engine_name(group.first["engine"], colours)]
     lost = loss(group.records)
     if lost is None:
         return [*subject, *[NOTHING] * 4]
