@@ -15,6 +15,7 @@ from streamgauge.engines.spark.live_segment import LiveSegment, ReadTopic, ends_
 from streamgauge.paradigms.actuator import Order
 from streamgauge.paradigms.paradigm import How, Paradigm
 from tests.engines.fake_spark import FakeProgress, FakeQuery, FakeSession, NoObserver, commit_batch, plan_batch, segment
+from tests.waiting import until
 
 DATA, OPERATION = Paradigm.DATA_STREAM, Paradigm.OPERATION_STREAM
 
@@ -171,3 +172,25 @@ def test_threads_do_not_outlive_a_stop(tmp_path: Path) -> None:
     actuator.switch(Order("count", OPERATION, How.DRAIN, None))
     actuator.stop()
     assert threading.active_count() == before
+
+
+def test_what_was_prepared_is_not_built_again_by_the_switch(tmp_path: Path) -> None:
+    log: list[str] = []
+    one = segment(tmp_path, log)
+    actuator = started(one)
+    actuator.prepare(Order("count", OPERATION, How.REPLAY, 5_000))
+    until(lambda: log[-1] == "prepare operation stream")
+    actuator.switch(Order("count", OPERATION, How.REPLAY, 6_000))
+    settle(actuator)
+    assert log[-2:] == ["stop data stream", "start operation stream ≤ 5000"]
+    actuator.stop()
+
+
+def test_nothing_is_prepared_for_a_segment_that_never_changes(tmp_path: Path) -> None:
+    log: list[str] = []
+    one = segment(tmp_path, log)
+    one.pinned = DATA
+    actuator = started(one)
+    actuator.prepare(Order("count", OPERATION, How.REPLAY, 5_000))
+    actuator.stop()
+    assert log == ["prepare data stream", "start data stream", "stop data stream"]

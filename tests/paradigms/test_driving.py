@@ -23,6 +23,7 @@ class OneSegment:
         self.refuses = refuses
         self.segment = SimulatedSegment(world())
         self.orders: list[Order] = []
+        self.prepared: list[Order] = []
         self.stop = threading.Event()
 
     def pause(self, seconds: float) -> bool:
@@ -35,6 +36,9 @@ class OneSegment:
         if 2.01 < self.now_s < 2.99:
             raise ConnectionError("the log does not answer")
         return Observation(EPOCH_S + self.now_s, {"count": self.segment.seen(self.now_s)})
+
+    def prepare(self, order: Order) -> None:
+        self.prepared.append(order)
 
     def switch(self, order: Order) -> None:
         if self.refuses:

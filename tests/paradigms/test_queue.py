@@ -120,3 +120,68 @@ def test_what_lies_in_the_input_before_the_first_look_waits_if_the_engine_says_w
     told, untold = QueueEstimator(), QueueEstimator()
     assert told.look(10.0, {0: 1_000, 1: 500}, consumed={0: 100, 1: 0}).length == 1_400
     assert untold.look(10.0, {0: 1_000, 1: 500}).length == 0
+
+
+def steady(rate: int, seconds: float, *, sights_from_s: float = 0.0, sights_to_s: float = np.inf) -> list[float]:
+    """Lengths seen each 100 ms of a data stream that answers at once with 3 outputs a record, seen twice a second."""
+    queue, found = QueueEstimator({0: 0, 1: 0}), []
+    for tick in range(1, round(seconds * 10) + 1):
+        at_s, count = tick / 10, rate * tick // 20
+        sight = tick % 5 == 0 and sights_from_s <= at_s <= sights_to_s
+        tail = [origin(at_s, count - 1, partition) for partition in (0, 1)] if sight else []
+        found.append(queue.look(START_S + at_s, {0: count, 1: count}, tail, outputs=6 * count).length)
+    return found
+
+
+def test_between_two_sights_outputs_say_that_nothing_waits() -> None:
+    # Without counting them up to half a second of records would seem to wait.
+    assert max(steady(20_000, 10)[20:]) <= 1
+
+
+def test_a_tail_that_is_late_on_a_busy_machine_shows_no_queue() -> None:
+    assert max(steady(20_000, 10, sights_to_s=7)[20:]) <= 1
+
+
+def test_a_stall_is_seen_although_outputs_are_counted() -> None:
+    queue = QueueEstimator({0: 0}, magnification=2.0)
+    for tick in range(1, 21):
+        queue.look(START_S + tick / 10, {0: 100 * tick}, [origin(tick / 10, 100 * tick - 1)], outputs=200 * tick)
+    assert queue.look(START_S + 3, {0: 3000}, outputs=4000).length == 1000
+
+
+def test_a_partition_that_is_not_in_this_sight_is_counted_with_the_others() -> None:
+    queue = QueueEstimator({0: 0, 1: 0}, magnification=1.0)
+    for tick in range(1, 21):
+        both = [origin(tick / 10, 100 * tick - 1, p) for p in (0, 1)]
+        queue.look(START_S + tick / 10, {0: 100 * tick, 1: 100 * tick}, both, outputs=200 * tick)
+    seen = queue.look(START_S + 2.5, {0: 2500, 1: 2500}, [origin(2.5, 2499, 0)], outputs=4950)
+    assert seen.length == 50, "2500 of one, 2450 of the other by the number of outputs"
+
+
+def test_outputs_that_come_again_after_a_replay_are_not_counted_as_progress() -> None:
+    queue = QueueEstimator({0: 0}, magnification=1.0)
+    queue.look(START_S, {0: 1000}, [origin(0, 999)], outputs=1000)
+    queue.look(START_S + 0.5, {0: 2000}, outputs=1000, flowing=False)
+    # The new query does the 500 records before again: the newest origin has been there already.
+    queue.look(START_S + 1, {0: 2000}, [origin(-0.2, 700)], outputs=1200)
+    assert queue.look(START_S + 1.1, {0: 2000}, outputs=1400).length == 1000
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2000), st.integers(0, 2000), st.booleans(), st.booleans()), min_size=1, max_size=60
+    )
+)
+def test_the_queue_stays_within_what_is_certain(ticks: list[tuple[int, int, bool, bool]]) -> None:
+    queue, arrived, done, told = QueueEstimator({0: 0, 1: 0}, magnification=1.0), [0, 0], [0, 0], 0
+    for number, (came, worked, *shown) in enumerate(ticks, 1):
+        for partition in (0, 1):
+            arrived[partition] += came
+            done[partition] = min(arrived[partition], done[partition] + worked)
+        tail = [origin(number / 1000, done[p] - 1, p) for p in (0, 1) if shown[p] and done[p]]
+        told = max(told, sum(origin.offset + 1 for origin in tail))
+        seen = queue.look(START_S + number / 10, dict(enumerate(arrived)), tail, outputs=sum(done))
+        assert 0 <= seen.length <= sum(arrived) - told
+        if all(shown) and len(tail) == 2:
+            assert seen.answered == sum(done)

@@ -23,6 +23,7 @@ from streamgauge.paradigms.equations import assumed_figures
 from streamgauge.paradigms.keeping import Keeper, KeptFiles
 from streamgauge.paradigms.paradigm import Paradigm
 from streamgauge.paradigms.range import SegmentPlan, plan_segments
+from streamgauge.paradigms.remembering import remember, remembered
 from streamgauge.paradigms.scheduler import Scheduler
 from streamgauge.paradigms.tracking import Known
 
@@ -84,7 +85,9 @@ class AdaptiveQuery:
         self._checkpoint, self._between = checkpoint.rstrip("/"), dict(between)
         self._values = engine.resolve(settings)
         self._plans = plan_segments([s.name for s in self._stages], tuple(between), pins(self._values))
+        self._identity = (name, *(s.name for s in self._stages))
         self._keeper: Keeper | None = None
+        self._scheduler: Scheduler | None = None
         self._scheduled: ScheduledSegments | None = None
         self._stopped = threading.Event()
 
@@ -98,19 +101,19 @@ class AdaptiveQuery:
         self._configure()
         self._keeper = Keeper(KeptFiles(decisions=decisions))
         self._live = [self._segment(place, plan) for place, plan in enumerate(self._plans)]
-        scheduler = Scheduler(
-            [Known(plan.name, assumed_figures(), pinned=plan.pinned) for plan in self._plans],
+        known = [Known(plan.name, assumed_figures(), pinned=plan.pinned) for plan in self._plans]
+        self._scheduler = scheduler = Scheduler(
+            remembered(self._identity, known),
             self._engine.scheduling(self._values),
             on_decision=_both(self._keeper.decide, on_decision),
         )
-        identity = (self._name, *(s.name for s in self._stages)) if self._values["standby"] == "on" else None
         self._scheduled = ScheduledSegments(
             self._session,
             Cluster.of_spark_options(self._source[BOOTSTRAP], _security(self._source)),
             self._live,
             scheduler,
             parse_duration_s(self._values["batch-duration"]),
-            standby=identity,
+            standby=self._identity if self._values["standby"] == "on" else None,
         )
         self._scheduled.start()
 
@@ -137,6 +140,8 @@ class AdaptiveQuery:
             return {}
         self._scheduled.stop()
         self._keeper.close()
+        if self._scheduler is not None:
+            remember(self._identity, self._scheduler.trackers.values())
         return {"decisions": self._keeper.decided, **self._scheduled.facts()}
 
     def _configure(self) -> None:
@@ -170,7 +175,7 @@ class AdaptiveQuery:
         self, place: int, plan: SegmentPlan, paradigm: Paradigm, bound: int | None, standby: Standby | None
     ) -> DataStreamWriter:
         limit = bound if paradigm is Paradigm.OPERATION_STREAM else None
-        records = self._records(place, plan, limit)
+        records = self._records(place, plan, paradigm, limit)
         topic = self._between.get(plan.name, self._sink["topic"])
         writer = records.writeStream.format("kafka").options(
             **{**self._sink, "topic": standby.topic if standby else topic}
@@ -181,9 +186,9 @@ class AdaptiveQuery:
         )
         return writer.trigger(**self._engine.paradigm(paradigm).trigger(self._values))
 
-    def _records(self, place: int, plan: SegmentPlan, limit: int | None) -> DataFrame:
+    def _records(self, place: int, plan: SegmentPlan, paradigm: Paradigm, limit: int | None) -> DataFrame:
         """The segment's rows as records of its topic."""
-        frame = self._frame(place, limit)
+        frame = self._frame(place, paradigm, limit)
         last = plan.stages[-1]
         check_origin(frame, last)
         if last in self._between:
@@ -193,9 +198,9 @@ class AdaptiveQuery:
             raise UserError(f"the last stage '{last}' returns no column 'value'", "It is what is written to the topic")
         return frame.select(*columns, origin_headers().alias("headers"))
 
-    def _frame(self, place: int, limit: int | None) -> DataFrame:
+    def _frame(self, place: int, paradigm: Paradigm, limit: int | None) -> DataFrame:
         """The rows after the last stage of a segment."""
-        options = {**self._engine.source_options(self._values), **self._source}
+        options = {**self._engine.source_options_in(paradigm, self._values), **self._source}
         if limit is not None:
             options[LIMIT] = str(limit)
         plan = self._plans[place]
@@ -214,7 +219,8 @@ class AdaptiveQuery:
         stage = next(s for s in self._stages if s.name == before.name)
         within = f"{round(parse_duration_s(self._values['repeats-within']))} seconds"
         own = any(s.uses & {"window", "session-window"} for s in self._stages if s.name in self._plans[place].stages)
-        return decode_between(records, self._frame(place - 1, None).schema, stage.emits, None if own else within)
+        schema = self._frame(place - 1, Paradigm.DATA_STREAM, None).schema
+        return decode_between(records, schema, stage.emits, None if own else within)
 
 
 def _checked(options: Mapping[str, str], what: str, needed: str) -> dict[str, str]:

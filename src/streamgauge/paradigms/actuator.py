@@ -61,10 +61,14 @@ class Order:
 
 
 class Actuator(Protocol):
-    """Runs the segments' queries; both calls return soon, and a switch shows as `switching` until it is done."""
+    """Runs the segments' queries; all calls return soon, and a switch shows as `switching` until it is done."""
 
     def observe(self) -> Observation:
         """What can be seen now."""
+        ...
+
+    def prepare(self, order: Order) -> None:
+        """Build what such an order would start, beside the running query; it may never come."""
         ...
 
     def switch(self, order: Order) -> None:

@@ -22,6 +22,10 @@ class Deciding(Protocol):
         """Take what is seen, and say what is to be switched."""
         ...
 
+    def prospects(self) -> list[Order]:
+        """The orders that may come next, to be prepared."""
+        ...
+
 
 @dataclass(frozen=True)
 class Driven:
@@ -63,6 +67,8 @@ def drive(
             for order in scheduler.tick(seen):
                 actuator.switch(order)
                 orders += 1
+            for order in scheduler.prospects():
+                actuator.prepare(order)
         next_s = max(next_s + tick_s, clock_s())
         if pause(max(0.0, next_s - clock_s())):
             break

@@ -3,6 +3,9 @@
 A real-time batch tells its offsets only when it ends, so the position of a segment is read from its outputs: an output
 with origin (partition, offset) says that this record has been answered. By Little's law the queue is also what arrived
 since the oldest record that is not answered, which needs no clock but the one that the offsets were read by.
+
+Origins are seen twice a second and, on a busy machine, of some partitions only. Between two sights outputs are counted:
+as many records are answered as the data stream was seen to answer with so many outputs.
 """
 
 from __future__ import annotations
@@ -23,6 +26,9 @@ SPARSE_OUTPUTS = 3.0
 
 With independent hits a longer run without one has a chance of 5 % when nothing waits.
 """
+LEAST_COUNTED = 50
+"""Records between two sights from which on they say how many outputs a record makes."""
+COUNT_SHARE = 0.3
 REMEMBERED_S = 60.0
 DENSITY_MEMORY_S = 10.0
 
@@ -60,6 +66,50 @@ class QueueSeen:
     """Since the newest output's origin was appended, by the log's clock; None before any output."""
 
 
+class OutputCount:
+    """How many records are answered, between two sights of origins, by the number of outputs since the last one."""
+
+    def __init__(self, per_record: float | None) -> None:
+        self._per_record = per_record
+        self._from: tuple[int, float] | None = None
+        """Outputs and answered records at the last sight that moved."""
+        self._exact: tuple[int, float] | None = None
+        """The same at the last sight that left no doubt."""
+        self._reached = 0.0
+
+    def look(self, outputs: int | None, least: float, most: float, told: bool) -> float:
+        """Records answered, given that they are between `least` and `most`; `told` where origins have been seen."""
+        if outputs is None:
+            self._from = self._exact = None
+            self._reached = least
+            return least
+        counted = min(max(self._counted(outputs), least), most)
+        if not told:
+            return counted
+        moved, self._reached = least > self._reached, max(self._reached, least)
+        if most > least:
+            self._from = (outputs, counted)
+        elif moved:
+            self._learn(outputs, least)
+            self._from = self._exact = (outputs, least)
+        elif self._from is not None and outputs > self._from[0]:
+            # What comes out has come out before: it is done again, and says nothing until it is through.
+            self._from = self._exact = None
+        return counted
+
+    def _counted(self, outputs: int) -> float:
+        if self._from is None or not self._per_record:
+            return 0.0
+        return self._from[1] + max(0, outputs - self._from[0]) / self._per_record
+
+    def _learn(self, outputs: int, answered: float) -> None:
+        if self._exact is None or answered - self._exact[1] < LEAST_COUNTED:
+            return
+        seen = (outputs - self._exact[0]) / (answered - self._exact[1])
+        known = self._per_record
+        self._per_record = seen if known is None else known + COUNT_SHARE * (seen - known)
+
+
 class QueueEstimator:
     """Follows one segment's queue.
 
@@ -77,6 +127,7 @@ class QueueEstimator:
         self._answered = 0.0
         self._recent_outputs = magnification or 0.0
         self._recent_answered = 1.0 if magnification else 0.0
+        self._count = OutputCount(magnification)
 
     def look(
         self,
@@ -85,22 +136,31 @@ class QueueEstimator:
         tail: Iterable[OriginSeen] = (),
         outputs: int | None = None,
         consumed: Mapping[int, int] | None = None,
+        flowing: bool = True,
     ) -> QueueSeen:
-        """The queue at that moment (seconds since the epoch); `outputs` is the end of the output topic, if known."""
+        """The queue at that moment (seconds since the epoch); `outputs` is the end of the output topic, if known.
+
+        Only while it is `flowing`, as data stream and in no switch, do outputs come as records are answered.
+        """
         passed_s = at_s - self._times[-1] if self._times else 0.0
         if not self._times:
             # What lay in the input before the first look waits too, if the engine says where it begins.
             self._positions = {**(consumed or {}), **self._positions}
         self._remember(at_s, dict(ends))
+        told: set[int] = set()
         for origin in tail:
+            told.add(origin.partition)
             self._move(origin.partition, origin.offset + 1)
             self._frontier_ms = max(self._frontier_ms or 0, origin.append_ms)
         for partition, offset in (consumed or {}).items():
             self._move(partition, offset)
         self._catch_up()
         arrived = self._totals[-1]
-        answered = min(float(sum(self._positions.get(p, 0) for p in ends)), arrived)
-        self._note_density(passed_s, answered, outputs)
+        least = min(float(sum(self._positions.get(p, 0) for p in ends)), arrived)
+        # Of a partition that shows nothing in this sight, all may have been answered.
+        most = float(sum(self._positions.get(p, 0) if p in told else end for p, end in ends.items()))
+        self._note_density(passed_s, least, outputs)
+        answered = self._count.look(outputs if flowing else None, least, min(most, arrived), bool(told))
         unanswered = arrived - answered
         length = max(0.0, unanswered - (self._slack() if consumed is None else 0.0))
         newest = None if self._frontier_ms is None else max(0.0, at_s - self._frontier_ms / 1000)

@@ -36,9 +36,17 @@ class Rehearsal:
             self._settled_at_s.pop(name)
         return orders
 
+    def prospects(self) -> list[Order]:
+        """Both ways of every segment."""
+        return [_order(name, paradigm, How.REPLAY) for name in self._segments for paradigm in Paradigm]
+
     def _next(self, name: str, paradigm: Paradigm) -> Order:
         # There and back drained, then there and back replayed.
         how = How.DRAIN if self._count[name] % 4 < 2 else How.REPLAY
         self._count[name] += 1
         self._ordered[name] = paradigm.other
-        return Order(name, paradigm.other, how, BOUND if paradigm.other is Paradigm.OPERATION_STREAM else None)
+        return _order(name, paradigm.other, how)
+
+
+def _order(name: str, to: Paradigm, how: How) -> Order:
+    return Order(name, to, how, BOUND if to is Paradigm.OPERATION_STREAM else None)

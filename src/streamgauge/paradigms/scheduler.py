@@ -25,6 +25,8 @@ from streamgauge.paradigms.tracking import Known, SegmentTracker
 CONFIRMING_TICKS = 3
 """A spike shorter than a tick touches two of them: the third tells a burst from it."""
 LONGEST_EXPECTED_S = 120.0
+PROSPECTIVE_BURST = 2.0
+"""The burst that micro-batches are prepared for, as a multiple of PD."""
 RELAPSE_S = 5.0
 """A segment that must leave the data stream again so soon came back too early."""
 FIRST_PATIENCE_S = 0.5
@@ -85,6 +87,18 @@ class Scheduler:
                 orders += self._consider_return(now, tracker, seen, points[name])
         return orders
 
+    def prospects(self) -> list[Order]:
+        """What each segment would next be told, to be prepared: for a burst its rate is not known yet."""
+        found = []
+        for name, tracker in self.trackers.items():
+            if tracker.pinned is not None or tracker.switching:
+                continue
+            to = tracker.paradigm.other
+            rate = PROSPECTIVE_BURST * tracker.figures.data_per_s
+            bound = self._bound(tracker, rate) if to is Paradigm.OPERATION_STREAM else None
+            found.append(Order(name, to, How.REPLAY, bound))
+        return found
+
     def _may_switch(self, tracker: SegmentTracker, at_s: float) -> bool:
         return tracker.switched_at_s is None or at_s - tracker.switched_at_s >= self.settings.dwell_s
 
@@ -134,8 +148,9 @@ class Scheduler:
         began = (
             f"queue {queue:,.0f} > L_up {point.up:,.0f}" if queue > point.up else f"a burst of {rate:,.0f}/s goes on"
         )
-        # With a margin for what is repeated and for what arrives until the first batch begins.
-        waiting = 1.1 * (queue + rate * gap_s)
+        # With a margin for what arrives until the first batch begins.
+        repeated = self._repeated(tracker, seen, after) if how is How.REPLAY else 0.0
+        waiting = 1.1 * (queue + repeated + rate * gap_s)
         shares = {n: self._share(tracker.name, n) for n in targets}
         bounds = {n: self._bound(self.trackers[n], rate * share, waiting * share) for n, share in shares.items()}
         reason = f"{began}, {_compared(costs)}"
@@ -163,12 +178,9 @@ class Scheduler:
     ) -> tuple[How, Costs, float]:
         gap_s = tracker.gap_s(Paradigm.OPERATION_STREAM, seen.warm)
         back = Way(0.0, tracker.gap_s(Paradigm.DATA_STREAM, True))
-        # What a replay repeats was worked off at the data stream's speed at most.
-        repeated = min(situation.afterwards_per_s, tracker.figures.data_per_s) * seen.since_boundary_s
-        repeated += min(tracker.arrival.hot_s, seen.since_boundary_s) * tracker.figures.data_per_s
         ways = {How.DRAIN: Way(seen.to_boundary_s, gap_s)}
         if seen.can_replay:
-            ways[How.REPLAY] = Way(0.0, gap_s, repeated)
+            ways[How.REPLAY] = Way(0.0, gap_s, self._repeated(tracker, seen, situation.afterwards_per_s))
         stay = forecast.stay_in_data(tracker.figures, situation)
         courses = {
             how: forecast.go_to_operation(tracker.figures, situation, way, back, self.settings)
@@ -179,6 +191,14 @@ class Scheduler:
         priced = {how: forecast.cost(course, self.settings, lasting_s, low) for how, course in courses.items()}
         how = min(priced, key=lambda each: priced[each])
         return how, (forecast.cost(stay, self.settings, lasting_s, low), priced[how]), gap_s
+
+    @staticmethod
+    def _repeated(tracker: SegmentTracker, seen: SegmentSeen, usual_per_s: float) -> float:
+        """Records that a replay does again: counted or, before any boundary was seen, worked off at PD at most."""
+        if tracker.uncommitted is not None:
+            return tracker.uncommitted
+        usual = min(usual_per_s, tracker.figures.data_per_s) * seen.since_boundary_s
+        return usual + min(tracker.arrival.hot_s, seen.since_boundary_s) * tracker.figures.data_per_s
 
     def _consider_return(
         self, now: Observation, tracker: SegmentTracker, seen: SegmentSeen, point: SwitchPoint
@@ -325,3 +345,7 @@ class Schedulers:
             mine = {name: seen for name, seen in now.segments.items() if name in each.trackers}
             orders += each.tick(Observation(now.at_s, mine))
         return orders
+
+    def prospects(self) -> list[Order]:
+        """What any of them may say next."""
+        return [order for each in self._schedulers for order in each.prospects()]

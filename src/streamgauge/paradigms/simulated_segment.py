@@ -11,6 +11,8 @@ from streamgauge.paradigms.queue import OriginSeen
 from streamgauge.paradigms.smoothing import BatchSeen
 
 EPOCH_S = 1_700_000_000.0
+TAIL_EVERY_S = 0.5
+"""Origins of outputs are seen no more often."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class SimulatedSegment:
         self._history: list[tuple[float, float]] = [(0.0, 0.0)]
         self._oldest = 0
         self._told = 0.0
+        self._told_at_s = -TAIL_EVERY_S
+        self._told_committed = -1.0
         self._warm = dict.fromkeys(Paradigm, world.warm)
 
     def step(self, now_s: float, passed_s: float, arriving: float) -> float:
@@ -82,20 +86,23 @@ class SimulatedSegment:
     def seen(self, now_s: float) -> SegmentSeen:
         """What an actuator could see."""
         tail: tuple[OriginSeen, ...] = ()
-        if self.answered >= self._told + 1:
-            self._told = self.answered
+        if self.answered >= self._told + 1 and now_s >= self._told_at_s + TAIL_EVERY_S - 1e-9:
+            self._told, self._told_at_s = self.answered, now_s
             at_s = self._arrival_of(self.answered)
             latency_s = max(0.0, now_s - at_s) if self.paradigm is Paradigm.OPERATION_STREAM else self._low(now_s, at_s)
             append_ms = round((EPOCH_S + at_s) * 1000)
             tail = (OriginSeen(append_ms, 0, int(self.answered) - 1, append_ms + round(latency_s * 1000)),)
         batches, self._finished = tuple(self._finished), []
         data = self.paradigm is Paradigm.DATA_STREAM
+        consumed = {0: int(self._committed)} if self._committed != self._told_committed else None
+        self._told_committed = self._committed
         to_boundary_s = self._began_s + self.world.boundary_every_s - now_s if data else self._batch_left_s(now_s)
         return SegmentSeen(
             paradigm=self.paradigm,
             ends={0: int(self.arrived)},
             tail=tail,
             outputs=int(self.answered * self.world.magnification),
+            consumed=consumed,
             batches=batches,
             switching=self._starting_until_s is not None,
             warm=self._warm[self.paradigm.other],

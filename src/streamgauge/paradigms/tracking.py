@@ -18,6 +18,8 @@ GAPS_KEPT = 9
 LEAST_WAITING = 50
 SATURATED_S = 0.05
 """Records wait all the time where the queue holds at least this much of the data stream's work."""
+CLEAR_S = 0.1
+"""What arrived in the last so many seconds may be on its way without any record having waited."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ class SegmentTracker:
         self._magnification = known.magnification
         self._first: tuple[int, float] | None = None
         self._stopped: tuple[float, bool] | None = None
+        self._committed: int | None = None
+        self._clear_from: tuple[float, float] | None = None
 
     @property
     def figures(self) -> SegmentFigures:
@@ -66,6 +70,11 @@ class SegmentTracker:
         return self._speed.measured
 
     @property
+    def measured(self) -> bool:
+        """Whether both speeds were measured, here or by a calibration."""
+        return self._speed.measured and (self._calibrated or self._batches.measured)
+
+    @property
     def idle(self) -> bool:
         """Whether it is a data stream with nothing to decide: hardly anything waits and no burst is on."""
         quiet = self.paradigm is Paradigm.DATA_STREAM and self.arrival.hot_ticks == 0
@@ -76,13 +85,23 @@ class SegmentTracker:
         """λ: outputs for every record, as the data stream makes them."""
         return 1.0 if self._magnification is None else self._magnification
 
+    @property
+    def uncommitted(self) -> float | None:
+        """Records that are answered and not committed: a replay does them again. None where no boundary was seen."""
+        if self._committed is None or self.seen is None:
+            return None
+        return max(0.0, self.seen.answered - self._committed)
+
     def gap_s(self, to: Paradigm, warm: bool) -> float:
         """Expected time without a query on the way to a paradigm."""
         return self._gaps[to, warm].seconds
 
     def look(self, at_s: float, seen: SegmentSeen) -> None:
         """Take what is seen at one moment."""
-        queue = self._estimator.look(at_s, seen.ends, seen.tail, seen.outputs, seen.consumed)
+        flowing = seen.paradigm is Paradigm.DATA_STREAM and not seen.switching
+        queue = self._estimator.look(at_s, seen.ends, seen.tail, seen.outputs, seen.consumed, flowing)
+        if seen.consumed:
+            self._committed = sum(seen.consumed.values())
         self.arrival.look(at_s, queue.arrived, self._figures.data_per_s)
         waited = self.seen is not None and min(self.seen.length, queue.length) > self._saturated()
         self._note_switch(at_s, seen)
@@ -90,6 +109,8 @@ class SegmentTracker:
             self._batches.look(batch)
         if not self.switching and self.paradigm is Paradigm.DATA_STREAM:
             self._note_data_stream(at_s, seen, queue, waited)
+        else:
+            self._clear_from = None
         self.seen = queue
         self._refresh(bool(seen.batches))
 
@@ -130,8 +151,7 @@ class SegmentTracker:
             for origin in seen.tail:
                 if origin.latency_s is not None:
                     self._latency.look(origin.latency_s)
-            if self.seen is not None and self.seen.length <= self._saturated() and self.arrival.calm_s > 1.0:
-                self._speed.at_least(self.arrival.baseline_per_s or 0.0)
+        self._note_carried(at_s, queue)
         if seen.outputs is not None:
             if self._first is None:
                 self._first = (seen.outputs, queue.answered)
@@ -140,6 +160,16 @@ class SegmentTracker:
                 known = self._magnification
                 self._magnification = fresh if known is None else known + 0.2 * (fresh - known)
                 self._first = (seen.outputs, queue.answered)
+
+    def _note_carried(self, at_s: float, queue: QueueSeen) -> None:
+        """What was answered in a second in which next to nothing waited is a rate that the data stream carries."""
+        if queue.length > max(self._saturated(), CLEAR_S * self.arrival.tick_per_s):
+            self._clear_from = None
+        elif self._clear_from is None:
+            self._clear_from = (at_s, queue.answered)
+        elif at_s - self._clear_from[0] >= 1.0:
+            self._speed.at_least((queue.answered - self._clear_from[1]) / (at_s - self._clear_from[0]))
+            self._clear_from = (at_s, queue.answered)
 
     def _refresh(self, batches: bool) -> None:
         figures = self._figures

@@ -65,7 +65,7 @@ class SparkActuator:
     def start(self, bound: int | None = None) -> None:
         """Start every segment in its first paradigm and return when all of them read."""
         for segment in self.segments:
-            segment.begin(self._start(segment, segment.make(segment.paradigm, bound)), segment.paradigm)
+            segment.begin(self._start(segment, segment.prepared.take(segment.paradigm, bound)), segment.paradigm)
             segment.warm[segment.paradigm] = True
         for segment in self.segments:
             assert segment.handle is not None
@@ -74,6 +74,12 @@ class SparkActuator:
     def observe(self) -> Observation:
         """What can be seen now."""
         return self._observer.observe()
+
+    def prepare(self, order: Order) -> None:
+        """Have the query of such an order ready."""
+        segment = next(each for each in self.segments if each.name == order.segment)
+        if segment.pinned is None and not segment.changing and not self._closing.is_set():
+            segment.prepared.prepare(order.paradigm, order.max_records_per_batch)
 
     def switch(self, order: Order) -> None:
         """Begin a switch; a segment that is changing already is left alone."""
@@ -120,7 +126,7 @@ class SparkActuator:
 
     def _carry_out(self, segment: LiveSegment, order: Order) -> None:
         ordered_s = time.time()
-        writer = segment.make(order.paradigm, order.max_records_per_batch)
+        writer = segment.prepared.take(order.paradigm, order.max_records_per_batch)
         prepared_s = time.time()
         if order.how is How.DRAIN:
             self._wait_for_boundary(segment)
@@ -166,7 +172,7 @@ class SparkActuator:
         try:
             if segment.handle is not None and segment.handle.isActive:
                 segment.handle.stop()
-            handle = self._start(segment, segment.make(paradigm, None))
+            handle = self._start(segment, segment.prepared.take(paradigm, None))
             segment.begin(handle, paradigm)
             self._wait_until_reading(segment, handle, paradigm)
             segment.pinned = paradigm

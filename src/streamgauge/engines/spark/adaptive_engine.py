@@ -50,6 +50,10 @@ class AdaptiveEngine(SparkEngine):
         """The engine that a paradigm is."""
         return self.data if which is Paradigm.DATA_STREAM else self.operation
 
+    def source_options_in(self, paradigm: Paradigm, values: Mapping[str, str]) -> dict[str, str]:
+        """Options of the Kafka source in a paradigm: this engine's over the paradigm's own."""
+        return {**self.paradigm(paradigm).source, **self.source_options(values)}
+
     def gap(self, application: Application) -> Gap | None:
         """None where either paradigm can run the application; a segment that only one can run is pinned to it."""
         if self.data.gap(application) is None:

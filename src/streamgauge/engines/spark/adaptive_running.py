@@ -26,8 +26,9 @@ from streamgauge.paradigms.keeping import Keeper, KeptFiles
 from streamgauge.paradigms.paradigm import Paradigm
 from streamgauge.paradigms.range import SegmentPlan
 from streamgauge.paradigms.rehearsing import Rehearsal
+from streamgauge.paradigms.remembering import remember, remembered
 from streamgauge.paradigms.scheduler import Scheduler, Schedulers
-from streamgauge.paradigms.tracking import Known
+from streamgauge.paradigms.tracking import Known, SegmentTracker
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +47,7 @@ class AdaptiveRunningJob(RunningJob):
         self._application, self._planned = engine.plan(application, self._values)
         self._kafka = {"kafka.bootstrap.servers": job.bootstrap, **job.kafka_options}
         self._shuffle_partitions = engine.shuffle_partitions(application, self._values)
-        self._compiled = {query.name: query for query in self._compiler(None).queries()}
+        self._compiled = {query.name: query for query in self._compiler(Paradigm.DATA_STREAM).queries()}
         self.starting_ms = 0
         self._kept_files = KeptFiles.beside(Path(job.status_path))
         self._keeper = Keeper(self._kept_files)
@@ -54,11 +55,12 @@ class AdaptiveRunningJob(RunningJob):
         self._scheduled: ScheduledSegments | None = None
         self._letters: StreamingQuery | None = None
         self._left: dict[str, Any] = {}
+        self._identity = (application.name, *self._application.cuts, str(sorted(job.parameters.items())))
+        self._trackers: list[SegmentTracker] = []
 
     def start(self) -> None:
         """Start every segment, then the scheduler beside them."""
         self.starting_ms = time.time_ns() // 1_000_000
-        identity = (self._application.name, *self._application.cuts, str(sorted(self._job.parameters.items())))
         try:
             self._scheduled = ScheduledSegments(
                 self._session,
@@ -67,7 +69,7 @@ class AdaptiveRunningJob(RunningJob):
                 self._scheduler(),
                 parse_duration_s(self._values["batch-duration"]),
                 before_start=self._before_start,
-                standby=identity if self._values["standby"] == "on" else None,
+                standby=self._identity if self._values["standby"] == "on" else None,
                 on_switch=self._keeper.switch,
             )
             self._scheduled.start()
@@ -81,10 +83,12 @@ class AdaptiveRunningJob(RunningJob):
         if self._values["rehearse"]:
             free = [each.name for each in self._planned if each.pinned is None]
             return Rehearsal(free, parse_duration_s(self._values["rehearse"]))
-        known = self._known()
+        known = remembered(self._identity, self._known())
         settings = self._engine.scheduling(self._values)
         groups = [known] if is_chain(self._application) else [[each] for each in known]
-        return Schedulers([Scheduler(each, settings, self._keeper.tick, self._keeper.decide) for each in groups])
+        made = [Scheduler(each, settings, self._keeper.tick, self._keeper.decide) for each in groups]
+        self._trackers = [tracker for each in made for tracker in each.trackers.values()]
+        return Schedulers(made)
 
     def _known(self) -> list[Known]:
         plans = [SegmentPlan(each.name, each.stages, each.pinned) for each in self._planned]
@@ -112,8 +116,8 @@ class AdaptiveRunningJob(RunningJob):
             pinned=planned.pinned,
         )
 
-    def _compiler(self, bound: int | None) -> Compiler:
-        options = {**self._kafka, **self._engine.source_options(self._values)}
+    def _compiler(self, paradigm: Paradigm, bound: int | None = None) -> Compiler:
+        options = {**self._kafka, **self._engine.source_options_in(paradigm, self._values)}
         if bound is not None:
             options[LIMIT] = str(bound)
         within = f"{round(parse_duration_s(self._values['repeats-within']))} seconds"
@@ -124,9 +128,9 @@ class AdaptiveRunningJob(RunningJob):
     ) -> DataStreamWriter:
         """A segment's query in a paradigm, ready to be started."""
         query = self._compiled[planned.query]
-        limit = self._limit(paradigm, bound, len(query.reads))
-        if limit is not None:
-            query = self._compiler(limit).query(planned.query)
+        if paradigm is Paradigm.OPERATION_STREAM:
+            limit = self._limit(bound, len(query.reads))
+            query = self._compiler(paradigm, limit).query(planned.query)
         of_paradigm = self._engine.paradigm(paradigm)
         trigger = of_paradigm.trigger(self._values)
         sink = {**self._kafka, **of_paradigm.sink, **self._engine.sink_options(self._values)}
@@ -137,10 +141,8 @@ class AdaptiveRunningJob(RunningJob):
         writer = writer.option("checkpointLocation", checkpoint).queryName(name)
         return writer.outputMode(self._engine.output_mode).trigger(**trigger)
 
-    def _limit(self, paradigm: Paradigm, bound: int | None, sources: int) -> int | None:
+    def _limit(self, bound: int | None, sources: int) -> int | None:
         """The bound of each source of a micro-batch query: the lower of the scheduler's and the user's."""
-        if paradigm is Paradigm.DATA_STREAM:
-            return None
         users = self._values["max-offsets-per-trigger"]
         known = [each for each in (bound, int(users) if users else None) if each is not None]
         return math.ceil(min(known) / max(1, sources)) if known else None
@@ -197,6 +199,7 @@ class AdaptiveRunningJob(RunningJob):
         if self._letters is not None and self._letters.isActive:
             self._letters.stop()
         self._keeper.close()
+        remember(self._identity, self._trackers)
         self._left = self._facts()
 
     def keeps(self) -> dict[str, str]:

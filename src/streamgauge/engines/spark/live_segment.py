@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from streamgauge.engines.spark.checkpoint_paths import is_elsewhere, local_path
+from streamgauge.engines.spark.prepared import Prepared
 from streamgauge.paradigms.paradigm import How, Paradigm
 
 if TYPE_CHECKING:
@@ -105,6 +106,10 @@ class LiveSegment:
     told: int = -1
     """The newest batch whose progress was taken."""
     lock: threading.RLock = field(default_factory=threading.RLock)
+    prepared: Prepared = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.prepared = Prepared(self.make)
 
     @property
     def folder(self) -> Path | None:

@@ -1,0 +1,35 @@
+"""What this process has measured of segments: a later query of the same segments begins with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from streamgauge.paradigms.tracking import Known, SegmentTracker
+
+Identity = tuple[str, ...]
+"""What makes two queries the same: the application or name, its cuts, its parameters."""
+
+_measured: dict[tuple[Identity, str], Known] = {}
+
+
+def remember(identity: Identity, trackers: Iterable[SegmentTracker]) -> None:
+    """Keep the figures of segments that were measured in both paradigms; half of them would not make a K."""
+    for tracker in trackers:
+        if tracker.measured:
+            known = Known(tracker.name, tracker.figures, True, tracker.magnification)
+            _measured[identity, tracker.name] = known
+
+
+def remembered(identity: Identity, known: Sequence[Known]) -> list[Known]:
+    """The same segments, with what was measured of them in place of what is only assumed."""
+    found = []
+    for each in known:
+        mine = None if each.measured else _measured.get((identity, each.name))
+        found.append(each if mine is None else replace(mine, pinned=each.pinned))
+    return found
+
+
+def forget() -> None:
+    """Begin as a new process does."""
+    _measured.clear()
