@@ -10,9 +10,9 @@ import pytest
 
 from streamgauge.engines.spark import standby
 from streamgauge.engines.spark.live_segment import LiveSegment, Standby
-from streamgauge.engines.spark.standby import BATCHES, Standbys
+from streamgauge.engines.spark.standby import BATCHES, Standbys, no_faster
 from streamgauge.paradigms.paradigm import Paradigm
-from tests.engines.fake_spark import FakeQuery, commit_batch, segment
+from tests.engines.fake_spark import FakeProgress, FakeQuery, commit_batch, segment
 
 
 class Topics:
@@ -53,7 +53,11 @@ def test_a_segment_is_warmed_up_whatever_a_killed_driver_left(
         seen.append(sorted(Path(where.checkpoint).glob("*/*")))
         for number in range(BATCHES):
             commit_batch(Path(where.checkpoint), number)
-        return FakeQuery(Paradigm.OPERATION_STREAM, None, [])
+        query = FakeQuery(Paradigm.OPERATION_STREAM, None, [])
+        query.told = [
+            FakeProgress(batchId=number, durationMs={"addBatch": 100, "triggerExecution": 150}) for number in range(20)
+        ]
+        return query
 
     standbys = Standbys(log, [one], ("wordcount",), start)
     standbys.begin()
@@ -64,3 +68,11 @@ def test_a_segment_is_warmed_up_whatever_a_killed_driver_left(
     assert one.warm[Paradigm.OPERATION_STREAM]
     assert log.made == ([] if left else ["out-standby"])
     assert log.names == {"in"} and not checkpoint.exists()
+
+
+def test_it_is_over_when_batches_get_no_faster() -> None:
+    cold = [900.0, 500.0, *([300.0] * 8)]
+    assert not no_faster(cold + [200.0] * 9), "too few to compare"
+    assert not no_faster(cold + [200.0] * 10)
+    assert no_faster(cold + [290.0] * 10)
+    assert no_faster([150.0] * 30)

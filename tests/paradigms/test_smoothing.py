@@ -132,3 +132,25 @@ def test_one_slow_output_does_not_move_a_median() -> None:
     for seconds in (0.005, 0.006, 9.0):
         typical.look(seconds)
     assert typical.seconds == 0.006
+
+
+def test_small_batches_at_a_low_rate_do_not_make_a_speed_of_their_noise() -> None:
+    rng = np.random.default_rng(3)
+    times = BatchTimes(KNOWN)
+    for _ in range(30):
+        times.look(BatchSeen(int(rng.integers(50, 110)), 0.15 * rng.uniform(0.8, 1.3), 0.05))
+    found = times.fitted(KNOWN)
+    assert found.operation_per_s == KNOWN.operation_per_s
+    assert found.fixed_s == pytest.approx(0.157, rel=0.1)
+
+
+def test_a_jvm_that_warms_up_is_known_by_its_last_batches() -> None:
+    rng = np.random.default_rng(4)
+    times = BatchTimes(KNOWN)
+    for number in range(40):
+        cold = 1 + 4 * max(0.0, 1 - number / 12)
+        records = int(rng.integers(40_000, 160_000))
+        times.look(BatchSeen(records, cold * (0.15 + records / 400_000), 0.05))
+    found = times.fitted(KNOWN)
+    assert found.operation_per_s == pytest.approx(400_000, rel=0.15)
+    assert found.fixed_s == pytest.approx(0.15, rel=0.25)

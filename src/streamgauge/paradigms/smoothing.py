@@ -11,6 +11,8 @@ import math
 from collections import deque
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from streamgauge.paradigms.equations import SegmentFigures
 
 SPEED_WINDOW_S = 1.0
@@ -21,7 +23,13 @@ FIRST_WINDOW_S = 0.5
 SPEED_MEMORY_S = 4.0
 BASELINE_MEMORY_S = 10.0
 FAST_S = 0.3
-BATCHES_KEPT = 64
+BATCHES_KEPT = 32
+FADING = 0.9
+"""A batch weighs so much of the one after it."""
+LEAST_FIT = 0.5
+"""Share of the differences between durations that the sizes of batches must account for (r²)."""
+LEAST_SHARE = 0.1
+"""Of batches of one size that are nearly all fixed time no speed can be told: their noise would make one."""
 LATENCIES_KEPT = 101
 
 
@@ -168,15 +176,21 @@ class BatchTimes:
         return replace(figures, operation_per_s=per_s, schedule_s=schedule_s, operation_transfer_s=fixed_s - schedule_s)
 
     def _line(self, schedule_s: float | None) -> tuple[float, float]:
-        n = len(self._batches)
-        mean_x = sum(b.records for b in self._batches) / n
-        mean_y = sum(b.duration_s for b in self._batches) / n
-        spread = sum((b.records - mean_x) ** 2 for b in self._batches)
-        slope = sum((b.records - mean_x) * (b.duration_s - mean_y) for b in self._batches) / spread if spread else 0.0
-        if math.sqrt(spread / n) >= 0.1 * mean_x and slope > 0 and mean_y >= slope * mean_x:
-            return mean_y - slope * mean_x, 1 / slope
+        # The last batches count most: a JVM that warms up makes older ones slower than any line through both.
+        weight = FADING ** np.arange(len(self._batches))[::-1]
+        records = np.array([b.records for b in self._batches], float)
+        took_s = np.array([b.duration_s for b in self._batches])
+        mean_x, mean_y = float(np.average(records, weights=weight)), float(np.average(took_s, weights=weight))
+        (spread, shared), (_, noise) = np.cov(records, took_s, aweights=weight, ddof=0)
+        slope = shared / spread if spread > 0 else 0.0
+        # Sizes must differ, and what they differ by must be seen in the times: else a line goes through noise.
+        told = math.sqrt(spread) >= 0.1 * mean_x and shared**2 >= LEAST_FIT * spread * noise
+        if told and slope > 0 and mean_y >= slope * mean_x:
+            self._known = replace(self._known, operation_per_s=float(1 / slope))
+            return float(mean_y - slope * mean_x), float(1 / slope)
         # Batches of one size tell only their sum, and noise may hide the slope: one of the two must be known otherwise.
-        if schedule_s is not None:
+        told = mean_x / self._known.operation_per_s >= LEAST_SHARE * mean_y
+        if schedule_s is not None and told:
             fixed_s = schedule_s + self._known.operation_transfer_s
             if mean_y > 1.1 * fixed_s:
                 return fixed_s, mean_x / (mean_y - fixed_s)

@@ -18,6 +18,7 @@ _SPARK = (
     "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
     "org.apache.kafka:kafka-clients:3.9.2",
     "org.apache.commons:commons-pool2:2.13.1",
+    "com.globalmentor:hadoop-bare-naked-local-fs:0.1.0",
 )
 _TOOLS = (f"org.apache.kafka:kafka-tools:{KAFKA_VERSION}",)
 """Comes on top of the broker's jars, which hold all that the performance tools need (argparse4j, jopt-simple)."""

@@ -31,6 +31,8 @@ LOOPBACK = {
     "spark.driver.host": "127.0.0.1",
     # The default manager starts the system's `readlink`, a process, for every file that it looks at on a local disk.
     "spark.sql.streaming.checkpointFileManagerClass": f"{_CHECKPOINTING}.FileSystemBasedCheckpointFileManager",
+    # Hadoop's own local file system starts `chmod`, a process, for every file that it writes: eight in a micro-batch.
+    "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
 }
 
 

@@ -1,8 +1,8 @@
 """Warm standby (DO5): before the first switch every segment has run a few micro-batches beside itself, thrown away.
 
 A standby reads the segment's own input with a checkpoint and an output topic of its own, since two queries cannot share
-a checkpoint. What stays of it is what makes a first switch slow: loaded classes and compiled plans. It is over in a few
-seconds, and a JVM needs it once for each segment.
+a checkpoint. What stays of it is what makes a first switch slow: loaded classes, and compiled code of all that a batch
+does whatever its size. It is over when batches get no faster, and a JVM needs it once for each segment.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 from streamgauge.engines.spark.checkpoint_paths import CheckpointPath, remove_checkpoint
 from streamgauge.engines.spark.checkpoints import newest_commit
-from streamgauge.engines.spark.live_segment import LiveSegment, Standby
+from streamgauge.engines.spark.live_segment import LiveSegment, Standby, progress_after
 from streamgauge.log.cluster import Cluster
 from streamgauge.model.job import STANDBY
 from streamgauge.paradigms.paradigm import Paradigm
@@ -25,7 +26,12 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 BATCHES = 3
-"""Micro-batches of a standby: the first loads and compiles, the others show that it is over."""
+"""Micro-batches that make a segment warm enough to be switched: the first of them loads and compiles."""
+COMPARED = 10
+NO_FASTER = 0.9
+"""It is over when so many batches took at least this share of the time of as many before them."""
+LONGEST_S = 12.0
+"""…or after this: it is work beside the running query."""
 RECORDS = 2_000
 """Most records of one of them."""
 LEAST_RECORDS = 50
@@ -92,7 +98,11 @@ class Standbys:
         handle: StreamingQuery | None = None
         try:
             handle = query = self._start(segment, Standby(topic, str(checkpoint)))
+            until_s = began_s + LONGEST_S
             self._wait(lambda: (newest_commit(checkpoint) or 0) >= BATCHES - 1 or not query.isActive)
+            while query.isActive and time.monotonic() < until_s and not no_faster(batch_times_ms(query)):
+                if self._stop.wait(0.5):
+                    break
             if handle.isActive and newest_commit(checkpoint) is not None:
                 segment.warm[Paradigm.OPERATION_STREAM] = True
                 _warmed.add((*self._identity, segment.name))
@@ -114,3 +124,15 @@ class Standbys:
             if time.monotonic() > deadline or self._stop.wait(0.1):
                 return False
         return True
+
+
+def batch_times_ms(query: StreamingQuery) -> list[float]:
+    """How long the batches of a query took, oldest first."""
+    return [float(each["durationMs"].get("triggerExecution", 0)) for each in progress_after(query, -1)]
+
+
+def no_faster(took_ms: Sequence[float]) -> bool:
+    """Whether the last batches took about as long as those before them."""
+    if len(took_ms) < 2 * COMPARED:
+        return False
+    return median(took_ms[-COMPARED:]) >= NO_FASTER * median(took_ms[-2 * COMPARED : -COMPARED])
