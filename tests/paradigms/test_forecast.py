@@ -100,3 +100,8 @@ def test_impossible_settings_are_refused(wrong: dict[str, float]) -> None:
 def test_a_speed_seen_on_a_starved_machine_does_not_make_batches_that_never_catch_up() -> None:
     starved = SegmentFigures(1, 2, 1.5, 0.5, 0.0)
     assert forecast.batch_bound(starved, 100, 1.0) == forecast.LEAST_RECORDS
+
+
+def test_a_bound_holds_at_least_what_the_data_stream_would_do_meanwhile() -> None:
+    noise = SegmentFigures(80_000, 4_460, 0.1, 0.1, 0.005)
+    assert forecast.batch_bound(noise, 500, 1.0) >= 80_000

@@ -129,14 +129,34 @@ def test_a_lull_within_a_burst_is_learned_from() -> None:
 
 
 def test_a_speed_that_was_measured_too_low_is_tried_again() -> None:
-    # Half of what the data stream can do is known of it, as of a JVM that was cold: the rate looks too high for it.
+    # Half of its speed is known, as of a JVM that was cold: after a burst the rate looks too high for it.
     known = [Known("count", replace(WORD_COUNT, data_per_s=PD / 2), True)]
-    found = simulate_adaptive(*steps((90, 0.75 * PD)), [world()], known=known)
+    found = simulate_adaptive(*steps((10, 500), (5, 2 * PD), (90, 0.75 * PD)), [world()], known=known)
     tried = [d for d in found.decisions if "tried again" in d.reason]
     assert [to for _, _, to in found.switched_at_s[:2]] == [Paradigm.OPERATION_STREAM, Paradigm.DATA_STREAM]
     assert len(tried) == 1
     assert found.final == (Paradigm.DATA_STREAM,)
-    assert found.seconds[75:].mean() < 0.1
+    assert found.seconds[90:].mean() < 0.1
+
+
+def test_a_speed_that_is_known_too_low_is_refuted_by_what_is_carried() -> None:
+    known = [Known("count", replace(WORD_COUNT, data_per_s=PD / 2), True)]
+    found = simulate_adaptive(*steps((60, 0.75 * PD)), [world()], known=known)
+    assert found.switches == 0
+
+
+def test_a_speed_far_below_that_of_micro_batches_is_tried_again_too() -> None:
+    # Of a process that was only starting; without the try it would never leave micro-batches.
+    known = [Known("count", replace(WORD_COUNT, data_per_s=80), True)]
+    found = simulate_adaptive(*steps((10, 500), (5, 2 * PD), (90, 0.02 * PO)), [world()], known=known)
+    assert found.final == (Paradigm.DATA_STREAM,)
+    assert found.seconds[70:].mean() < 0.1
+
+
+def test_nothing_is_decided_before_a_query_has_got_going() -> None:
+    known = [Known("count", replace(WORD_COUNT, data_per_s=300), True)]
+    found = simulate_adaptive(*steps((30, 500)), [world()], known=known)
+    assert found.switches == 0
 
 
 def test_attempts_that_fail_become_rare() -> None:

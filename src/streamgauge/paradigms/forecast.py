@@ -68,7 +68,9 @@ def batch_bound(figures: SegmentFigures, arrival_per_s: float, catch_up_s: float
     needed_per_s = CATCH_UP_MARGIN * arrival_per_s
     left = 1 - needed_per_s / figures.operation_per_s
     needed = needed_per_s * figures.fixed_s / left if left > 0.01 else most
-    return max(LEAST_RECORDS, round(max(wanted, min(most, needed))))
+    # A speed that was seen too low must not starve batches: they hold at least what the data stream would do meanwhile.
+    least = max(LEAST_RECORDS, figures.data_per_s * catch_up_s)
+    return round(max(least, wanted, min(most, needed)))
 
 
 def capacity_per_s(figures: SegmentFigures, bound: float) -> float:

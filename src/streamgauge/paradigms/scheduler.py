@@ -36,6 +36,8 @@ FIRST_RETRY_S = 30.0
 LONGEST_RETRY_S = 600.0
 """PD cannot be measured in the operation stream, and one of a JVM that was cold is too low. So after some time there
 the data stream is tried again; each time that fails the next attempt waits twice as long."""
+LIKELY_K = 0.1
+"""A data stream that is slower than this share of PO was measured wrongly, or is worth a try in any case."""
 DOUBLED_S = 120.0
 """What PD may have become is taken to grow with its age, to twice what it was after this long."""
 
@@ -230,7 +232,9 @@ class Scheduler:
     ) -> list[Order]:
         name, rate = tracker.name, tracker.arrival.fast_per_s
         aged_s = now.at_s - (now.at_s if tracker.switched_at_s is None else tracker.switched_at_s)
-        if aged_s < self._retry_s[name] or rate > (1 + min(1.0, aged_s / DOUBLED_S)) * tracker.figures.data_per_s:
+        figures = tracker.figures
+        likely = max((1 + min(1.0, aged_s / DOUBLED_S)) * figures.data_per_s, LIKELY_K * figures.operation_per_s)
+        if aged_s < self._retry_s[name] or rate > likely:
             return []
         self._retry_s[name] = min(2 * self._retry_s[name], LONGEST_RETRY_S)
         self._retried.add(name)

@@ -28,6 +28,8 @@ FADING = 0.9
 """A batch weighs so much of the one after it."""
 LEAST_FIT = 0.5
 """Share of the differences between durations that the sizes of batches must account for (r²)."""
+TELLING_S = 0.02
+"""Sizes of batches differ where the data stream would take so long for the difference."""
 LEAST_SHARE = 0.1
 """Of batches of one size that are nearly all fixed time no speed can be told: their noise would make one."""
 LATENCIES_KEPT = 101
@@ -169,13 +171,13 @@ class BatchTimes:
             return figures
         told = sorted(b.schedule_s for b in self._batches if b.schedule_s is not None)
         schedule_s = told[len(told) // 2] if told else None
-        fixed_s, per_s = self._line(schedule_s)
+        fixed_s, per_s = self._line(schedule_s, TELLING_S * figures.data_per_s)
         if schedule_s is None:
             schedule_s = fixed_s * (self._known.schedule_s / self._known.fixed_s if self._known.fixed_s else 1.0)
         schedule_s = min(schedule_s, fixed_s)
         return replace(figures, operation_per_s=per_s, schedule_s=schedule_s, operation_transfer_s=fixed_s - schedule_s)
 
-    def _line(self, schedule_s: float | None) -> tuple[float, float]:
+    def _line(self, schedule_s: float | None, least_difference: float) -> tuple[float, float]:
         # The last batches count most: a JVM that warms up makes older ones slower than any line through both.
         weight = FADING ** np.arange(len(self._batches))[::-1]
         records = np.array([b.records for b in self._batches], float)
@@ -184,7 +186,8 @@ class BatchTimes:
         (spread, shared), (_, noise) = np.cov(records, took_s, aweights=weight, ddof=0)
         slope = shared / spread if spread > 0 else 0.0
         # Sizes must differ, and what they differ by must be seen in the times: else a line goes through noise.
-        told = math.sqrt(spread) >= 0.1 * mean_x and shared**2 >= LEAST_FIT * spread * noise
+        differ = math.sqrt(spread) >= max(0.1 * mean_x, least_difference)
+        told = differ and shared**2 >= LEAST_FIT * spread * noise
         if told and slope > 0 and mean_y >= slope * mean_x:
             self._known = replace(self._known, operation_per_s=float(1 / slope))
             return float(mean_y - slope * mean_x), float(1 / slope)

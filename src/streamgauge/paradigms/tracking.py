@@ -18,8 +18,10 @@ GAPS_KEPT = 9
 LEAST_WAITING = 50
 SATURATED_S = 0.05
 """Records wait all the time where the queue holds at least this much of the data stream's work."""
-CLEAR_S = 0.1
-"""What arrived in the last so many seconds may be on its way without any record having waited."""
+CLEAR_S = 0.25
+"""What arrived in the last so many seconds may be on its way without any record having waited for others."""
+STARTING_S = 5.0
+"""A first query that has not caught up by then is slow, and not just starting."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class SegmentTracker:
         self._stopped: tuple[float, bool] | None = None
         self._committed: int | None = None
         self._clear_from: tuple[float, float] | None = None
+        self._going_from_s: float | None = None
 
     @property
     def figures(self) -> SegmentFigures:
@@ -98,6 +101,9 @@ class SegmentTracker:
 
     def look(self, at_s: float, seen: SegmentSeen) -> None:
         """Take what is seen at one moment."""
+        if self.switched_at_s is None:
+            # Its start counts as a switch: nothing is decided before it has run for a dwell.
+            self.switched_at_s = at_s
         flowing = seen.paradigm is Paradigm.DATA_STREAM and not seen.switching
         queue = self._estimator.look(at_s, seen.ends, seen.tail, seen.outputs, seen.consumed, flowing)
         if seen.consumed:
@@ -146,7 +152,7 @@ class SegmentTracker:
         return self.switched_at_s is None or at_s - self.switched_at_s > OVERDUE_S
 
     def _note_data_stream(self, at_s: float, seen: SegmentSeen, queue: QueueSeen, waited: bool) -> None:
-        self._speed.look(at_s, queue.answered, waited)
+        self._speed.look(at_s, queue.answered, waited and self._started(at_s, queue))
         if queue.length <= self._saturated():
             for origin in seen.tail:
                 if origin.latency_s is not None:
@@ -161,9 +167,20 @@ class SegmentTracker:
                 self._magnification = fresh if known is None else known + 0.2 * (fresh - known)
                 self._first = (seen.outputs, queue.answered)
 
+    def _clear(self, queue: QueueSeen) -> bool:
+        return queue.length <= max(self._saturated(), CLEAR_S * self.arrival.tick_per_s)
+
+    def _started(self, at_s: float, queue: QueueSeen) -> bool:
+        """Whether its first query has got going: what waits until then says nothing of a speed."""
+        if self._going_from_s is None:
+            self._going_from_s = at_s + STARTING_S
+        if queue.answered > 0 and self._clear(queue):
+            self._going_from_s = at_s
+        return at_s >= self._going_from_s
+
     def _note_carried(self, at_s: float, queue: QueueSeen) -> None:
         """What was answered in a second in which next to nothing waited is a rate that the data stream carries."""
-        if queue.length > max(self._saturated(), CLEAR_S * self.arrival.tick_per_s):
+        if not self._clear(queue):
             self._clear_from = None
         elif self._clear_from is None:
             self._clear_from = (at_s, queue.answered)
