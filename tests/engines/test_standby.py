@@ -10,7 +10,7 @@ import pytest
 
 from streamgauge.engines.spark import standby
 from streamgauge.engines.spark.live_segment import LiveSegment, Standby
-from streamgauge.engines.spark.standby import BATCHES, Standbys, no_faster
+from streamgauge.engines.spark.standby import BATCHES, COMPARED, Standbys, no_faster
 from streamgauge.paradigms.paradigm import Paradigm
 from tests.engines.fake_spark import FakeProgress, FakeQuery, commit_batch, segment
 
@@ -55,7 +55,8 @@ def test_a_segment_is_warmed_up_whatever_a_killed_driver_left(
             commit_batch(Path(where.checkpoint), number)
         query = FakeQuery(Paradigm.OPERATION_STREAM, None, [])
         query.told = [
-            FakeProgress(batchId=number, durationMs={"addBatch": 100, "triggerExecution": 150}) for number in range(20)
+            FakeProgress(batchId=number, durationMs={"addBatch": 100, "triggerExecution": 150})
+            for number in range(2 * COMPARED)
         ]
         return query
 
@@ -71,8 +72,8 @@ def test_a_segment_is_warmed_up_whatever_a_killed_driver_left(
 
 
 def test_it_is_over_when_batches_get_no_faster() -> None:
-    cold = [900.0, 500.0, *([300.0] * 8)]
-    assert not no_faster(cold + [200.0] * 9), "too few to compare"
-    assert not no_faster(cold + [200.0] * 10)
-    assert no_faster(cold + [290.0] * 10)
-    assert no_faster([150.0] * 30)
+    cold = [900.0, 500.0, *([300.0] * (COMPARED - 2))]
+    assert not no_faster(cold + [290.0] * (COMPARED - 1)), "too few to compare"
+    assert not no_faster(cold + [200.0] * COMPARED)
+    assert no_faster(cold + [290.0] * COMPARED)
+    assert no_faster([150.0] * 3 * COMPARED)

@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 
 BATCHES = 3
 """Micro-batches that make a segment warm enough to be switched: the first of them loads and compiles."""
-COMPARED = 10
+COMPARED = 40
 NO_FASTER = 0.9
-"""It is over when so many batches took at least this share of the time of as many before them."""
-LONGEST_S = 12.0
+"""It is over when so many batches took at least this share of the time of as many before them: what plans and commits a
+batch is much code, and compiled late."""
+LONGEST_S = 25.0
 """…or after this: it is work beside the running query."""
+ASK_S = 2.0
 RECORDS = 2_000
 """Most records of one of them."""
 LEAST_RECORDS = 50
@@ -101,8 +103,9 @@ class Standbys:
             until_s = began_s + LONGEST_S
             self._wait(lambda: (newest_commit(checkpoint) or 0) >= BATCHES - 1 or not query.isActive)
             while query.isActive and time.monotonic() < until_s and not no_faster(batch_times_ms(query)):
-                if self._stop.wait(0.5):
-                    break
+                segment.warm[Paradigm.OPERATION_STREAM] = newest_commit(checkpoint) is not None
+                if self._stop.wait(ASK_S):
+                    return  # The next job of this process goes on with it.
             if handle.isActive and newest_commit(checkpoint) is not None:
                 segment.warm[Paradigm.OPERATION_STREAM] = True
                 _warmed.add((*self._identity, segment.name))
