@@ -18,6 +18,8 @@ ENGINES = ("spark-microbatch", "spark-realtime", "spark-adaptive")
 MICROBATCH, REALTIME, ADAPTIVE = ENGINES
 LOW_PER_S = 500
 REPEATS = 3
+DISCARDED = 2
+"""Trials of a burst that only warm a process: code that has worked at a low rate is cold for a high one."""
 SWITCHES = 100
 PERIODIC = "bursts:400/s:38000:10s"
 LARGE = "bursts:400/s:190000:10s"
@@ -86,9 +88,9 @@ def sustainable(room: Room, rates: dict[str, float]) -> None:
 
 
 def warm(room: Room, load: str, for_s: float) -> Found:
-    """Records without each process's first: code that has only worked at a low rate is cold for a burst."""
-    found = run(room, load=load, for_s=for_s, warmup_s=20, repeat=1 + REPEATS)
-    return {engine: records[1:] for engine, records in found.items()}
+    """Records without the first ones of each process."""
+    found = run(room, load=load, for_s=for_s, warmup_s=20, repeat=DISCARDED + REPEATS)
+    return {engine: records[DISCARDED:] for engine, records in found.items()}
 
 
 def one_burst(room: Room, realtime_per_s: float) -> None:
