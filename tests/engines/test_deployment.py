@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +77,11 @@ def test_a_setting_of_the_user_goes_over_ours_but_options_and_jars_of_a_jvm_are_
         "spark.jars": "a.jar,own.jar",
         "spark.driver.extraClassPath": "b.jar:own.jar",
     }
+
+
+def test_local_checkpoints_are_written_by_a_file_system_that_is_on_the_class_path(tmp_path: Path) -> None:
+    settings = deployed("local[2]", tmp_path, {}, [])
+    wanted = settings["spark.hadoop.fs.file.impl"].replace(".", "/") + ".class"
+    for paths in (settings["spark.driver.extraClassPath"], settings["spark.executor.extraClassPath"]):
+        jars = [zipfile.ZipFile(path) for path in paths.split(os.pathsep) if path.endswith(".jar")]
+        assert any(wanted in jar.namelist() for jar in jars)

@@ -83,7 +83,7 @@ def test_the_lock_is_whole_and_names_no_host() -> None:
     broker = {j.coordinate.split(":")[1] for j in groups["broker"]}
     assert {"kafka_2.13", "kafka-clients", "scala-library", "log4j-slf4j-impl"} <= broker
     assert "connect-runtime" not in broker
-    assert len(groups["spark"]) == 4
+    assert len(groups["spark"]) == 5
 
 
 def test_an_unknown_group_is_named() -> None:
@@ -167,7 +167,7 @@ def test_the_environment_goes_before_maven_settings(home: Path, monkeypatch: pyt
 
 def test_missing_jars_tells_without_fetching(home: Path, mirror: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(jars.MIRROR_VARIABLE, mirror)
-    assert len(jars.missing_jars("spark")) == 4
+    assert len(jars.missing_jars("spark")) == 5
     assert _Server.asked == []
 
 
