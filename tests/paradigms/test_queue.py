@@ -122,12 +122,12 @@ def test_what_lies_in_the_input_before_the_first_look_waits_if_the_engine_says_w
     assert untold.look(10.0, {0: 1_000, 1: 500}).length == 0
 
 
-def steady(rate: int, seconds: float, *, sights_from_s: float = 0.0, sights_to_s: float = np.inf) -> list[float]:
+def steady(rate: int, seconds: float, sights_to_s: float = np.inf) -> list[float]:
     """Lengths seen each 100 ms of a data stream that answers at once with 3 outputs a record, seen twice a second."""
     queue, found = QueueEstimator({0: 0, 1: 0}), []
     for tick in range(1, round(seconds * 10) + 1):
         at_s, count = tick / 10, rate * tick // 20
-        sight = tick % 5 == 0 and sights_from_s <= at_s <= sights_to_s
+        sight = tick % 5 == 0 and at_s <= sights_to_s
         tail = [origin(at_s, count - 1, partition) for partition in (0, 1)] if sight else []
         found.append(queue.look(START_S + at_s, {0: count, 1: count}, tail, outputs=6 * count).length)
     return found
