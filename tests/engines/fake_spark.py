@@ -32,6 +32,7 @@ class FakeQuery:
         self.isActive, self.runId = True, "run"
         self.status = {"message": "Waiting for data to arrive"}
         self.told: list[FakeProgress] = []
+        self.failed: Exception | None = None
         self._jsq = SimpleNamespace(
             lastProgress=lambda: self.told[-1] if self.told else None, recentProgress=lambda: list(self.told)
         )
@@ -41,7 +42,7 @@ class FakeQuery:
         self.isActive = False
 
     def exception(self) -> Exception | None:
-        return None
+        return self.failed
 
 
 class FakeWriter:
@@ -50,9 +51,22 @@ class FakeWriter:
     def __init__(self, paradigm: Paradigm, bound: int | None, log: list[str], refused: bool) -> None:
         self._made = (paradigm, bound, log)
         self._refused = refused
+        self._once = False
+
+    def trigger(self, once: bool) -> FakeWriter:
+        """One batch alone."""
+        assert once
+        self._once = True
+        return self
 
     def start(self) -> FakeQuery:
         paradigm, bound, log = self._made
+        if self._once:
+            log.append(f"one batch as {paradigm.value}")
+            query = FakeQuery(paradigm, bound, log)
+            query.isActive = False
+            query.failed = RuntimeError("no such topic") if self._refused else None
+            return query
         log.append(f"start {paradigm.value}{f' ≤ {bound}' if bound else ''}")
         if self._refused:
             raise RuntimeError("the operator is not in the allowlist")

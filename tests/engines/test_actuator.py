@@ -12,6 +12,7 @@ import pytest
 
 from streamgauge.engines.spark.actuator import SparkActuator
 from streamgauge.engines.spark.live_segment import LiveSegment, ReadTopic, ends_of, progress_after
+from streamgauge.model import EngineError
 from streamgauge.paradigms.actuator import Order
 from streamgauge.paradigms.paradigm import How, Paradigm
 from tests.engines.fake_spark import FakeProgress, FakeQuery, FakeSession, NoObserver, commit_batch, plan_batch, segment
@@ -96,6 +97,59 @@ def test_a_drain_of_idle_micro_batches_waits_for_nothing(tmp_path: Path) -> None
     actuator.switch(Order("count", DATA, How.DRAIN, None))
     settle(actuator)
     assert one.paradigm is DATA
+
+
+def test_a_batch_that_the_stop_broke_off_is_done_to_its_end_before_the_data_stream_starts(tmp_path: Path) -> None:
+    log: list[str] = []
+    one = segment(tmp_path, log)
+    one.paradigm = OPERATION
+    actuator = started(one)
+    held = one.handle
+    assert isinstance(held, FakeQuery)
+    stop = held.stop
+    # Between the boundary and the stop Spark has planned the next batch.
+    held.stop = lambda: (plan_batch(tmp_path / "count", 1, a=20), stop())[-1]  # type: ignore[method-assign]
+    plan_batch(tmp_path / "count", 0, a=10)
+    actuator.switch(Order("count", DATA, How.DRAIN, None))
+    time.sleep(0.1)
+    assert "stop operation stream" not in log, "it waits for the batch"
+    commit_batch(tmp_path / "count", 0)
+    settle(actuator)
+    stopped = log.index("stop operation stream")
+    assert log[stopped:] == [
+        *("stop operation stream", "prepare operation stream", "one batch as operation stream", "start data stream")
+    ]
+    assert one.paradigm is DATA and [done.finished for done in actuator.done] == [True]
+
+
+def test_on_the_way_there_what_was_planned_is_done_by_the_micro_batches_themselves(tmp_path: Path) -> None:
+    log: list[str] = []
+    one = segment(tmp_path, log)
+    actuator = started(one)
+    plan_batch(tmp_path / "count", 0, a=10)
+    actuator.switch(Order("count", OPERATION, How.REPLAY, None))
+    settle(actuator)
+    assert "one batch as operation stream" not in log and not actuator.done[0].finished
+
+
+def test_a_killed_driver_s_batch_is_finished_before_the_data_stream_starts(tmp_path: Path) -> None:
+    log: list[str] = []
+    one = segment(tmp_path, log)
+    plan_batch(tmp_path / "count", 3, a=10)
+    started(one)
+    assert log == [
+        "prepare operation stream",
+        "one batch as operation stream",
+        "prepare data stream",
+        "start data stream",
+    ]
+
+
+def test_a_batch_that_cannot_be_finished_is_said(tmp_path: Path) -> None:
+    one = segment(tmp_path, [], refused=OPERATION)
+    plan_batch(tmp_path / "count", 3, a=10)
+    with pytest.raises(EngineError, match="could not finish a batch: no such topic"):
+        started(one)
 
 
 def test_the_other_segments_run_on(tmp_path: Path) -> None:

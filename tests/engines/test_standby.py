@@ -1,8 +1,10 @@
-"""A standby meets what a driver that was killed left of an earlier one, and leaves nothing itself."""
+"""A standby runs until a process is warm, is in nobody's way, and leaves nothing, whatever it found."""
 
 from __future__ import annotations
 
+import math
 import time
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 from streamgauge.engines.spark import standby
 from streamgauge.engines.spark.live_segment import LiveSegment, Standby
-from streamgauge.engines.spark.standby import BATCHES, COMPARED, Standbys, no_faster
+from streamgauge.engines.spark.standby import COMPARED, PASS_BATCHES, Standbys, Warmth, no_faster
 from streamgauge.paradigms.paradigm import Paradigm
 from tests.engines.fake_spark import FakeProgress, FakeQuery, commit_batch, segment
 
@@ -37,38 +39,99 @@ class Topics:
         return {0: 1000}
 
 
+class Copies:
+    """Starts copies of a segment that have done so many batches, the first of all that the log holds."""
+
+    def __init__(self, large: int = 1000, took_ms: float = 150.0) -> None:
+        self.large, self.took_ms = large, took_ms
+        self.found: list[list[Path]] = []
+        self.started: list[FakeQuery] = []
+        self.on_start = lambda: None
+
+    def __call__(self, _: LiveSegment, where: Standby) -> Any:
+        assert where.topic == "out-standby" and where.records == standby.LARGE_RECORDS
+        self.found.append(sorted(Path(where.checkpoint).glob("*/*")))
+        for number in range(PASS_BATCHES):
+            commit_batch(Path(where.checkpoint), number)
+        query = FakeQuery(Paradigm.OPERATION_STREAM, None, [])
+        query.told = [
+            FakeProgress(
+                batchId=number,
+                numInputRows=5 if number else self.large,
+                durationMs={"addBatch": 100, "triggerExecution": self.took_ms},
+            )
+            for number in range(PASS_BATCHES)
+        ]
+        self.started.append(query)
+        self.on_start()
+        return query
+
+
+@pytest.fixture(autouse=True)
+def a_new_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standby, "_warmth", defaultdict(Warmth))
+
+
+def run_through(standbys: Standbys) -> None:
+    standbys.begin()
+    standbys._thread.join(20)
+    assert not standbys._thread.is_alive()
+
+
 @pytest.mark.parametrize("left", [False, True])
 def test_a_segment_is_warmed_up_whatever_a_killed_driver_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: bool
 ) -> None:
-    monkeypatch.setattr(standby, "_warmed", set())
+    monkeypatch.setattr(standby, "MANY_RECORDS", 3_000)
     one = segment(tmp_path, [])
     checkpoint = Path(f"{one.checkpoint}-standby")
     log: Any = Topics(*(["out-standby"] if left else []))
     if left:
         commit_batch(checkpoint, 7)
-    seen: list[list[Path]] = []
-
-    def start(_: LiveSegment, where: Standby) -> Any:
-        seen.append(sorted(Path(where.checkpoint).glob("*/*")))
-        for number in range(BATCHES):
-            commit_batch(Path(where.checkpoint), number)
-        query = FakeQuery(Paradigm.OPERATION_STREAM, None, [])
-        query.told = [
-            FakeProgress(batchId=number, durationMs={"addBatch": 100, "triggerExecution": 150})
-            for number in range(2 * COMPARED)
-        ]
-        return query
-
-    standbys = Standbys(log, [one], ("wordcount",), start)
-    standbys.begin()
-    deadline = time.monotonic() + 5
-    while standbys._thread.is_alive() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert seen == [[]], "it begins without a checkpoint"
+    start = Copies()
+    run_through(Standbys(log, [one], ("wordcount",), start))
+    assert start.found == [[]] * len(start.started), "each begins without a checkpoint"
+    assert len(start.started) == math.ceil(2 * COMPARED / (PASS_BATCHES - 1)), "small batches that can be compared"
     assert one.warm[Paradigm.OPERATION_STREAM]
-    assert log.made == ([] if left else ["out-standby"])
+    assert len(log.made) == len(start.started) - left
     assert log.names == {"in"} and not checkpoint.exists()
+    again = Copies()
+    one.warm[Paradigm.OPERATION_STREAM] = False
+    run_through(Standbys(log, [one], ("wordcount",), again))
+    assert again.started == [] and one.warm[Paradigm.OPERATION_STREAM], "once in a process"
+
+
+def test_it_goes_on_until_many_records_have_been_worked_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standby, "MANY_RECORDS", 12_000)
+    start = Copies()
+    run_through(Standbys(Topics(), [segment(tmp_path, [])], ("wordcount",), start))  # type: ignore[arg-type]
+    assert len(start.started) == 12
+
+
+def test_it_is_in_no_switch_s_way_and_the_next_job_goes_on_with_it(tmp_path: Path) -> None:
+    one, log = segment(tmp_path, []), Topics()
+    start = Copies()
+
+    def ordered() -> None:
+        one.changing = True
+
+    start.on_start = ordered
+    run_through(Standbys(log, [one], ("wordcount",), start))  # type: ignore[arg-type]
+    assert len(start.started) == 1 and log.names == {"in"}
+    one.changing, one.paradigm = False, Paradigm.OPERATION_STREAM
+    run_through(Standbys(log, [one], ("wordcount",), start))  # type: ignore[arg-type]
+    assert len(start.started) == 1, "micro-batches are running already"
+    one.paradigm = Paradigm.DATA_STREAM
+    run_through(Standbys(log, [one], ("wordcount",), start))  # type: ignore[arg-type]
+    assert len(start.started) == 2
+
+
+def test_it_takes_no_longer_than_it_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standby, "LONGEST_S", 0.2)
+    start = Copies()
+    start.on_start = lambda: time.sleep(0.15)
+    run_through(Standbys(Topics(), [segment(tmp_path, [])], ("wordcount",), start))  # type: ignore[arg-type]
+    assert len(start.started) == 2
 
 
 def test_it_is_over_when_batches_get_no_faster() -> None:

@@ -24,9 +24,9 @@ def a_new_process() -> Iterator[None]:
     remembering.forget()
 
 
-def after(load: tuple) -> Scheduler:
+def after(load: tuple, **changes: float) -> Scheduler:
     scheduler = Scheduler([Known("count", assumed_figures())])
-    simulate(*load, [world()], scheduler)
+    simulate(*load, [world(**changes)], scheduler)
     return scheduler
 
 
@@ -37,6 +37,18 @@ def test_figures_of_both_paradigms_are_remembered() -> None:
     assert known.measured and known.pinned is Paradigm.DATA_STREAM
     assert known.figures.data_per_s == pytest.approx(WORD_COUNT.data_per_s, rel=0.1)
     assert known.figures.operation_per_s == pytest.approx(WORD_COUNT.operation_per_s, rel=0.2)
+
+
+def test_what_a_switch_took_is_remembered() -> None:
+    told = after(steps((10, 500), (10, 2 * WORD_COUNT.data_per_s), (10, 500)), to_data_s=1.2, to_operation_s=0.9)
+    remembering.remember(ME, told.trackers.values())
+    again = Scheduler(remembering.remembered(ME, [Known("count", assumed_figures())]))
+    tracker = again.trackers["count"]
+    assert tracker.gap_s(Paradigm.DATA_STREAM, warm=True) == pytest.approx(1.2, abs=0.3)
+    assert tracker.gap_s(Paradigm.OPERATION_STREAM, warm=True) == pytest.approx(0.9, abs=0.3)
+    remembering.remember(ME, again.trackers.values())
+    (known,) = remembering.remembered(ME, [Known("count", assumed_figures())])
+    assert known.gaps_s == tracker.measured_gaps_s, "a query in which nothing was switched forgets nothing"
 
 
 def test_half_of_them_are_not() -> None:

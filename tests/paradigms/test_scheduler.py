@@ -35,6 +35,7 @@ def test_one_burst() -> None:
     back_s = found.settled_after_s(30, 20)
     assert back_s is not None and back_s <= 3
     assert found.decisions[0].how is How.REPLAY, "the boundary is far, and little would be repeated"
+    assert found.decisions[-1].how is How.DRAIN, "the data stream would write what comes before a broken-off batch's"
 
 
 def test_the_same_burst_with_nothing_known_beforehand() -> None:

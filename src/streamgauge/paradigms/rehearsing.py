@@ -10,7 +10,7 @@ BOUND = 50_000
 
 
 class Rehearsal:
-    """Orders every segment that may change into the other paradigm, over and over: now drained, now replayed.
+    """Orders every segment that may change into the other paradigm, over and over: there now drained, now replayed.
 
     A segment is left alone for `every_s` after its last switch was done, so that each of them has answered something.
     """
@@ -41,8 +41,8 @@ class Rehearsal:
         return [_order(name, paradigm, How.REPLAY) for name in self._segments for paradigm in Paradigm]
 
     def _next(self, name: str, paradigm: Paradigm) -> Order:
-        # There and back drained, then there and back replayed.
-        how = How.DRAIN if self._count[name] % 4 < 2 else How.REPLAY
+        # There drained, then there replayed; the way back always drains.
+        how = How.REPLAY if self._count[name] % 4 == 2 else How.DRAIN
         self._count[name] += 1
         self._ordered[name] = paradigm.other
         return _order(name, paradigm.other, how)

@@ -20,7 +20,8 @@ def remember(identity: Identity, trackers: Iterable[SegmentTracker]) -> None:
         if tracker.measured:
             # Latency is seen at once and anew: that of the last moments of a query is not typical.
             figures = replace(tracker.figures, data_transfer_s=assumed_figures().data_transfer_s)
-            known = Known(tracker.name, figures, True, tracker.magnification)
+            gaps_s = tracker.measured_gaps_s
+            known = Known(tracker.name, figures, True, tracker.magnification, gaps_s=gaps_s)
             _measured[identity, tracker.name] = known
 
 

@@ -27,6 +27,8 @@ CONFIRMING_TICKS = 3
 LONGEST_EXPECTED_S = 120.0
 PROSPECTIVE_BURST = 2.0
 """The burst that micro-batches are prepared for, as a multiple of PD."""
+GUESSED_BOUNDS = (1.0, 2.4, 5.8)
+"""As long as the speeds are assumed, so is the bound: it is prepared so many times as large, too."""
 RELAPSE_S = 5.0
 """A segment that must leave the data stream again so soon came back too early."""
 FIRST_PATIENCE_S = 0.5
@@ -96,9 +98,12 @@ class Scheduler:
             if tracker.pinned is not None or tracker.switching:
                 continue
             to = tracker.paradigm.other
-            rate = PROSPECTIVE_BURST * tracker.figures.data_per_s
-            bound = self._bound(tracker, rate) if to is Paradigm.OPERATION_STREAM else None
-            found.append(Order(name, to, How.REPLAY, bound))
+            if to is Paradigm.DATA_STREAM:
+                found.append(Order(name, to, How.REPLAY))
+                continue
+            bound = self._bound(tracker, PROSPECTIVE_BURST * tracker.figures.data_per_s)
+            times = (1.0,) if tracker.measured else GUESSED_BOUNDS
+            found += [Order(name, to, How.REPLAY, round(bound * each)) for each in times]
         return found
 
     def _may_switch(self, tracker: SegmentTracker, at_s: float) -> bool:
@@ -217,15 +222,27 @@ class Scheduler:
         lasting_s = min(max(self.settings.dwell_s, arrival.calm_s), LONGEST_EXPECTED_S)
         rate = arrival.fast_per_s
         situation = Situation(tracker.seen.length, tracker.seen.age_s, rate, lasting_s, rate)
-        how, costs, gap_s = self._cheapest_down(tracker, seen, situation)
+        costs, gap_s = self._costs_down(tracker, seen, situation)
         if costs[1] * (1 + self.settings.delta) >= costs[0]:
             return []
         reason = f"queue {after_batch:,.0f} < L_down {point.down:,.0f} and the data stream carries {rate:,.0f}/s, "
         reason += _compared(costs)
-        name = tracker.name
+        return [self._return(now, tracker, reason, point, rate, costs, gap_s)]
+
+    def _return(
+        self,
+        now: Observation,
+        tracker: SegmentTracker,
+        reason: str,
+        point: SwitchPoint,
+        rate: float,
+        costs: Costs,
+        gap_s: float,
+    ) -> Order:
+        name, how = tracker.name, How.DRAIN
         self._tell(now, tracker, "switch", how, reason, point, rate, rate, costs, gap_s, (name,), (name,), None)
         self._returned_at_s[name] = now.at_s
-        return [self._order(name, now.at_s, Paradigm.DATA_STREAM, how, None)]
+        return self._order(name, now.at_s, Paradigm.DATA_STREAM, how, None)
 
     def _consider_retry(
         self, now: Observation, tracker: SegmentTracker, seen: SegmentSeen, point: SwitchPoint
@@ -240,32 +257,22 @@ class Scheduler:
         self._retried.add(name)
         gap_s = tracker.gap_s(Paradigm.DATA_STREAM, seen.warm)
         reason = f"PD was measured {aged_s:,.0f} s ago: the data stream is tried again"
-        costs = (math.nan, math.nan)
-        how = How.DRAIN
-        self._tell(now, tracker, "switch", how, reason, point, rate, rate, costs, gap_s, (name,), (name,), None)
-        self._returned_at_s[name] = now.at_s
+        order = self._return(now, tracker, reason, point, rate, (math.nan, math.nan), gap_s)
         tracker.doubt_speed()
-        return [self._order(name, now.at_s, Paradigm.DATA_STREAM, how, None)]
+        return [order]
 
-    def _cheapest_down(
-        self, tracker: SegmentTracker, seen: SegmentSeen, situation: Situation
-    ) -> tuple[How, Costs, float]:
+    def _costs_down(self, tracker: SegmentTracker, seen: SegmentSeen, situation: Situation) -> tuple[Costs, float]:
+        """The way back drains: of a micro-batch that is broken off some outputs may be written, and the data stream
+        would write those that come before them."""
         figures, gap_s = tracker.figures, tracker.gap_s(Paradigm.DATA_STREAM, seen.warm)
-        ways = {How.DRAIN: Way(seen.to_boundary_s, gap_s)}
-        if seen.can_replay:
-            ways[How.REPLAY] = Way(0.0, gap_s)
+        way = Way(seen.to_boundary_s, gap_s)
         bound = tracker.ordered_bound or self._bound(tracker, situation.arrival_per_s)
         stay = forecast.stay_in_operation(figures, situation, bound)
-        courses = {
-            how: forecast.return_to_data(figures, situation, way, seen.in_batch if way.wait_s else 0.0)
-            for how, way in ways.items()
-        }
+        course = forecast.return_to_data(figures, situation, way, seen.in_batch if way.wait_s else 0.0)
         lasting_s = max(forecast.length_s(stay), situation.lasting_s)
         low = figures.data_transfer_s
-        priced = {how: forecast.cost(course, self.settings, lasting_s, low) for how, course in courses.items()}
-        # Of equal costs draining comes first: it repeats nothing.
-        how = min(priced, key=lambda each: (priced[each], each is How.REPLAY))
-        return how, (forecast.cost(stay, self.settings, lasting_s, low), priced[how]), gap_s
+        costs = [forecast.cost(each, self.settings, lasting_s, low) for each in (stay, course)]
+        return (costs[0], costs[1]), gap_s
 
     def _order(self, name: str, at_s: float, to: Paradigm, how: How, bound: int | None) -> Order:
         self.trackers[name].told_to_switch(at_s, to, bound)

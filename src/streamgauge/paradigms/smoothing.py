@@ -216,6 +216,11 @@ class MedianTime:
         self._median = None
 
     @property
+    def measured(self) -> bool:
+        """Whether any was seen."""
+        return bool(self._seen)
+
+    @property
     def seconds(self) -> float:
         """The median."""
         if not self._seen:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
 
 from streamgauge.paradigms.actuator import SegmentSeen
 from streamgauge.paradigms.equations import ASSUMED_K, SegmentFigures
@@ -10,7 +12,7 @@ from streamgauge.paradigms.paradigm import Paradigm
 from streamgauge.paradigms.queue import QueueEstimator, QueueSeen
 from streamgauge.paradigms.smoothing import ArrivalRate, BatchTimes, DataSpeed, MedianTime
 
-WARM_GAP_S = {Paradigm.DATA_STREAM: 0.7, Paradigm.OPERATION_STREAM: 0.4}
+WARM_GAP_S = {Paradigm.DATA_STREAM: 0.4, Paradigm.OPERATION_STREAM: 0.3}
 """Until the new query reads, before one was measured: real time warm, and micro-batch, whose own t_s comes after it."""
 COLD_GAP_S = 3.0
 OVERDUE_S = 60.0
@@ -33,6 +35,8 @@ class Known:
     measured: bool = False
     magnification: float | None = None
     pinned: Paradigm | None = None
+    gaps_s: Mapping[tuple[Paradigm, bool], float] = field(default_factory=dict)
+    """(to which paradigm, whether warm) → how long a switch was seen to take."""
 
 
 class SegmentTracker:
@@ -53,7 +57,10 @@ class SegmentTracker:
         self._calibrated = known.measured
         self._batches = BatchTimes(known.figures)
         self._latency = MedianTime(known.figures.data_transfer_s)
-        self._gaps = {(p, warm): MedianTime(_gap(p, warm), GAPS_KEPT) for p in Paradigm for warm in (True, False)}
+        self._gaps = {
+            way: MedianTime(known.gaps_s.get(way, _gap(*way)), GAPS_KEPT) for way in product(Paradigm, (True, False))
+        }
+        self._gaps_known_s = dict(known.gaps_s)
         self._figures = known.figures
         self._magnification = known.magnification
         self._first: tuple[int, float] | None = None
@@ -94,6 +101,11 @@ class SegmentTracker:
         if self._committed is None or self.seen is None:
             return None
         return max(0.0, self.seen.answered - self._committed)
+
+    @property
+    def measured_gaps_s(self) -> dict[tuple[Paradigm, bool], float]:
+        """The gaps that were seen, here or before, as `Known` takes them."""
+        return {**self._gaps_known_s, **{way: gap.seconds for way, gap in self._gaps.items() if gap.measured}}
 
     def gap_s(self, to: Paradigm, warm: bool) -> float:
         """Expected time without a query on the way to a paradigm."""

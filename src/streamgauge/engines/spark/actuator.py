@@ -8,6 +8,10 @@ What is taken for granted of Spark stands here and in `live_segment.py`:
 - a checkpoint with RocksDB, changelog and state format 2 can be continued in the other mode;
 - `stop()` returns when the query has ended, and may come at any moment: what was not committed is done again;
 - a real-time query reads its input when a task of its job group runs, a micro-batch query when it is past starting.
+
+A micro-batch that was broken off may have written some of its outputs. Done again as a micro-batch it writes the same
+once more; the data stream would write values that come before them, out of order. So the way back waits for a
+boundary, and a batch that was begun in the moment of the stop is done to its end before the data stream starts.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from streamgauge.engines.spark.checkpoint_paths import checkpoint_path
 from streamgauge.engines.spark.checkpoints import newest_commit, running_batch
 from streamgauge.engines.spark.live_segment import LiveSegment, SwitchDone, began
 from streamgauge.engines.spark.observing import Observer
@@ -35,6 +40,8 @@ READY_TIMEOUT_S = 60.0
 LONGEST_DRAIN_S = 30.0
 """A boundary that does not come within this is not waited for any more."""
 LOOK_S = 0.02
+SHARP_LOOK_S = 0.002
+"""The next micro-batch is planned some ten milliseconds after a boundary."""
 
 _say = logging.getLogger("streamgauge.adaptive")
 
@@ -65,6 +72,8 @@ class SparkActuator:
     def start(self, bound: int | None = None) -> None:
         """Start every segment in its first paradigm and return when all of them read."""
         for segment in self.segments:
+            if segment.paradigm is Paradigm.DATA_STREAM:
+                self._finish_batch(segment)
             segment.begin(self._start(segment, segment.prepared.take(segment.paradigm, bound)), segment.paradigm)
             segment.warm[segment.paradigm] = True
         for segment in self.segments:
@@ -80,6 +89,8 @@ class SparkActuator:
         segment = next(each for each in self.segments if each.name == order.segment)
         if segment.pinned is None and not segment.changing and not self._closing.is_set():
             segment.prepared.prepare(order.paradigm, order.max_records_per_batch)
+            if order.paradigm is Paradigm.DATA_STREAM:
+                segment.finishing.prepare(Paradigm.OPERATION_STREAM, None)
 
     def switch(self, order: Order) -> None:
         """Begin a switch; a segment that is changing already is left alone."""
@@ -142,6 +153,7 @@ class SparkActuator:
             # Before `begin`: what the old query told last is the old paradigm's.
             self._observer.take(segment)
             segment.paradigm = order.paradigm
+        finished = order.paradigm is Paradigm.DATA_STREAM and self._finish_batch(segment)
         handle = self._start(segment, writer)
         started_s = time.time()
         segment.begin(handle, order.paradigm)
@@ -158,6 +170,7 @@ class SparkActuator:
             started_s,
             time.time(),
             warm,
+            finished,
         )
         self._note(done)
         _say.info("%s", done)
@@ -172,12 +185,14 @@ class SparkActuator:
         try:
             if segment.handle is not None and segment.handle.isActive:
                 segment.handle.stop()
+            if paradigm is Paradigm.DATA_STREAM:
+                self._finish_batch(segment)
             handle = self._start(segment, segment.prepared.take(paradigm, None))
             segment.begin(handle, paradigm)
             self._wait_until_reading(segment, handle, paradigm)
             segment.pinned = paradigm
             instants = (now_s, now_s, now_s, now_s, now_s, time.time())
-            self._note(SwitchDone(segment.name, paradigm, How.REPLAY, *instants, False, why))
+            self._note(SwitchDone(segment.name, paradigm, How.REPLAY, *instants, warm=False, failure=why))
         except Exception as error:
             self._failure = f"segment '{segment.name}': {why}; and not as {paradigm.value} again: {first_line(error)}"
 
@@ -186,6 +201,20 @@ class SparkActuator:
             # A query takes a copy of the session's configuration when it starts.
             self._before_start(segment)
             return writer.start()
+
+    def _finish_batch(self, segment: LiveSegment) -> bool:
+        """Do a micro-batch that was planned and not committed to its end, alone; whether there was one."""
+        if running_batch(checkpoint_path(self._session, segment.checkpoint)) is None:
+            return False
+        handle = self._start(segment, segment.finishing.take(Paradigm.OPERATION_STREAM, None))
+        if not self._wait(lambda: not handle.isActive, READY_TIMEOUT_S):
+            handle.stop()
+            raise EngineError(f"query '{segment.query}' did not finish a batch within {READY_TIMEOUT_S:.0f} s")
+        if handle.isActive:
+            handle.stop()  # All is being closed: whoever starts next finishes it.
+        elif handle.exception() is not None:
+            raise EngineError(f"query '{segment.query}' could not finish a batch: {first_line(handle.exception())}")
+        return True
 
     def _wait_for_boundary(self, segment: LiveSegment) -> None:
         """Return just after a batch was committed, or at once where none is running."""
@@ -197,7 +226,7 @@ class SparkActuator:
         if segment.paradigm is Paradigm.OPERATION_STREAM and running_batch(folder) is None:
             return
         before = newest_commit(folder)
-        self._wait(lambda: newest_commit(folder) != before or not handle.isActive, LONGEST_DRAIN_S)
+        self._wait(lambda: newest_commit(folder) != before or not handle.isActive, LONGEST_DRAIN_S, SHARP_LOOK_S)
 
     def _wait_until_reading(self, segment: LiveSegment, handle: StreamingQuery, paradigm: Paradigm) -> None:
         def ended_or_reading() -> bool:
@@ -208,12 +237,12 @@ class SparkActuator:
         if not handle.isActive and not self._closing.is_set():
             raise EngineError(f"query '{segment.query}' ended: {first_line(handle.exception())}")
 
-    def _wait(self, until: Callable[[], bool], timeout_s: float) -> bool:
+    def _wait(self, until: Callable[[], bool], timeout_s: float, look_s: float = LOOK_S) -> bool:
         deadline = time.monotonic() + timeout_s
         while not until():
             if time.monotonic() > deadline:
                 return False
-            if self._closing.wait(LOOK_S):
+            if self._closing.wait(look_s):
                 return True
         return True
 

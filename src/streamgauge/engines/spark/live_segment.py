@@ -33,6 +33,8 @@ class Standby:
 
     topic: str
     checkpoint: str
+    records: int
+    """Most records of one of its batches."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class SwitchDone:
     reading_s: float
     """When the new query read its input."""
     warm: bool
+    finished: bool = False
+    """Whether a micro-batch that the stop broke off was done to its end in between."""
     failure: str = ""
     """Why the new query could not be started; then the old paradigm runs again."""
 
@@ -107,9 +111,12 @@ class LiveSegment:
     """The newest batch whose progress was taken."""
     lock: threading.RLock = field(default_factory=threading.RLock)
     prepared: Prepared = field(init=False)
+    finishing: Prepared = field(init=False)
+    """The query of the one micro-batch that the stop of others may have broken off."""
 
     def __post_init__(self) -> None:
         self.prepared = Prepared(self.make)
+        self.finishing = Prepared(lambda paradigm, bound: self.make(paradigm, bound).trigger(once=True))
 
     @property
     def folder(self) -> Path | None:

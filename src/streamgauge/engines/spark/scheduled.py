@@ -12,7 +12,7 @@ from streamgauge.engines.spark.checkpoint_paths import checkpoint_path
 from streamgauge.engines.spark.live_segment import LiveSegment, Standby
 from streamgauge.engines.spark.observing import Observer
 from streamgauge.engines.spark.running import first_line
-from streamgauge.engines.spark.standby import RECORDS, Standbys
+from streamgauge.engines.spark.standby import Standbys
 from streamgauge.log.cluster import Cluster
 from streamgauge.paradigms.driving import Deciding, Driven, drive
 from streamgauge.paradigms.paradigm import Paradigm
@@ -101,6 +101,6 @@ class ScheduledSegments:
             raise
 
     def _start_standby(self, segment: LiveSegment, where: Standby) -> StreamingQuery:
-        writer = segment.make(Paradigm.OPERATION_STREAM, RECORDS, where)
+        writer = segment.make(Paradigm.OPERATION_STREAM, where.records, where)
         self._before_start(segment)
         return writer.start()

@@ -1,8 +1,10 @@
-"""Warm standby (DO5): before the first switch every segment has run a few micro-batches beside itself, thrown away.
+"""Warm standby (DO5): before the first switch every segment has run micro-batches beside itself, thrown away.
 
 A standby reads the segment's own input with a checkpoint and an output topic of its own, since two queries cannot share
-a checkpoint. What stays of it is what makes a first switch slow: loaded classes, and compiled code of all that a batch
-does whatever its size. It is over when batches get no faster, and a JVM needs it once for each segment.
+a checkpoint. What stays of it is what makes a first switch slow: loaded classes and compiled code. It is started again
+and again at the log's beginning: that compiles the start of a query, a large batch of what the log holds compiles what
+is done for every record, and the small ones behind it what every batch does whatever its size. A JVM needs it once
+for each segment.
 """
 
 from __future__ import annotations
@@ -10,15 +12,19 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from streamgauge.engines.spark.checkpoint_paths import CheckpointPath, remove_checkpoint
 from streamgauge.engines.spark.checkpoints import newest_commit
 from streamgauge.engines.spark.live_segment import LiveSegment, Standby, progress_after
+from streamgauge.engines.spark.running import first_line
 from streamgauge.log.cluster import Cluster
+from streamgauge.model import EngineError
 from streamgauge.model.job import STANDBY
 from streamgauge.paradigms.paradigm import Paradigm
 
@@ -27,21 +33,47 @@ if TYPE_CHECKING:
 
 BATCHES = 3
 """Micro-batches that make a segment warm enough to be switched: the first of them loads and compiles."""
+PASS_BATCHES = 12
+PASS_S = 4.0
+"""A query is started again after so many batches, or so long."""
 COMPARED = 40
 NO_FASTER = 0.9
-"""It is over when so many batches took at least this share of the time of as many before them: what plans and commits a
-batch is much code, and compiled late."""
+"""It is over when so many small batches took at least this share of the time of as many before them: what plans and
+commits a batch is much code, and compiled late…"""
+MANY_RECORDS = 200_000
+"""…and so many records have been worked off, where the log holds that many…"""
 LONGEST_S = 25.0
 """…or after this: it is work beside the running query."""
-ASK_S = 2.0
-RECORDS = 2_000
-"""Most records of one of them."""
+ASK_S = 0.3
+LARGE_RECORDS = 30_000
+"""Most records of one batch."""
 LEAST_RECORDS = 50
 """Records that must lie in a segment's input first."""
 TIMEOUT_S = 20.0
 
-_warmed: set[tuple[str, ...]] = set()
-"""Segments that this process has warmed up."""
+
+@dataclass
+class Warmth:
+    """What the standbys of a segment have come to in this process."""
+
+    seconds: float = 0.0
+    records: int = 0
+    small_ms: list[float] = field(default_factory=list)
+    """How long small batches took, oldest first."""
+
+    @property
+    def over(self) -> bool:
+        """Whether more would make a switch no faster, or costs too much."""
+        return self.seconds >= LONGEST_S or (self.records >= MANY_RECORDS and no_faster(self.small_ms))
+
+    def take(self, batches: Sequence[Mapping[str, Any]]) -> None:
+        """Add a query's batches: the first holds what lay in the log."""
+        self.records += sum(int(each["numInputRows"]) for each in batches)
+        self.small_ms += [float(each["durationMs"].get("triggerExecution", 0)) for each in batches[1:]]
+
+
+_warmth: defaultdict[tuple[str, ...], Warmth] = defaultdict(Warmth)
+"""Segment → how warm this process is for it."""
 _say = logging.getLogger("streamgauge.adaptive")
 
 
@@ -67,7 +99,7 @@ class Standbys:
     def begin(self) -> None:
         """Begin in the background; what is warm already is said to be."""
         for segment in self._segments:
-            if (*self._identity, segment.name) in _warmed:
+            if self._warmth(segment).over:
                 segment.warm[Paradigm.OPERATION_STREAM] = True
         self._thread.start()
 
@@ -79,17 +111,27 @@ class Standbys:
 
     def _run(self) -> None:
         for segment in self._segments:
-            if self._stop.is_set() or segment.warm[Paradigm.OPERATION_STREAM]:
-                continue
+            warmth, before_s = self._warmth(segment), self._warmth(segment).seconds
             try:
-                self._warm_up(segment)
+                if not warmth.over and self._has_records(segment):
+                    while self._free(segment) and not warmth.over:
+                        self._pass(segment, warmth)
             except Exception:
                 # The first switch will be cold; nothing else is lost.
                 _say.exception("the standby of %s failed", segment.name)
+            if warmth.seconds > before_s:
+                self.took_s[segment.name] = warmth.seconds - before_s
+                _say.info("the standby of %s took %.1f s", segment.name, self.took_s[segment.name])
 
-    def _warm_up(self, segment: LiveSegment) -> None:
-        if not self._wait(lambda: self._waiting(segment) >= LEAST_RECORDS):
-            return
+    def _warmth(self, segment: LiveSegment) -> Warmth:
+        return _warmth[*self._identity, segment.name]
+
+    def _free(self, segment: LiveSegment) -> bool:
+        """Whether a standby is in nobody's way; the next job of this process goes on with one that was."""
+        return not (self._stop.is_set() or segment.changing) and segment.paradigm is Paradigm.DATA_STREAM
+
+    def _pass(self, segment: LiveSegment, warmth: Warmth) -> None:
+        """A query over the log from its beginning, for some batches."""
         topic = f"{segment.output or segment.reads[0].topic}{STANDBY}"
         checkpoint = self._path(f"{segment.checkpoint}{STANDBY}")
         began_s = time.monotonic()
@@ -99,27 +141,31 @@ class Standbys:
             self._cluster.create_topic(topic, 1)
         handle: StreamingQuery | None = None
         try:
-            handle = query = self._start(segment, Standby(topic, str(checkpoint)))
-            until_s = began_s + LONGEST_S
-            self._wait(lambda: (newest_commit(checkpoint) or 0) >= BATCHES - 1 or not query.isActive)
-            while query.isActive and time.monotonic() < until_s and not no_faster(batch_times_ms(query)):
-                segment.warm[Paradigm.OPERATION_STREAM] = newest_commit(checkpoint) is not None
-                if self._stop.wait(ASK_S):
-                    return  # The next job of this process goes on with it.
-            if handle.isActive and newest_commit(checkpoint) is not None:
-                segment.warm[Paradigm.OPERATION_STREAM] = True
-                _warmed.add((*self._identity, segment.name))
-            self.took_s[segment.name] = time.monotonic() - began_s
-            _say.info("the standby of %s took %.1f s", segment.name, self.took_s[segment.name])
+            handle = query = self._start(segment, Standby(topic, str(checkpoint), LARGE_RECORDS))
+            self._wait(lambda: newest_commit(checkpoint) is not None or not (query.isActive and self._free(segment)))
+            until_s = time.monotonic() + PASS_S
+            while query.isActive and self._free(segment) and time.monotonic() < until_s:
+                done = newest_commit(checkpoint) or 0
+                segment.warm[Paradigm.OPERATION_STREAM] |= done >= BATCHES - 1
+                if done >= PASS_BATCHES - 1:
+                    break
+                self._stop.wait(ASK_S)
+            warmth.take(progress_after(query, -1))
+            if not query.isActive:
+                raise EngineError(f"it ended: {first_line(query.exception())}")
         finally:
             if handle is not None:
                 handle.stop()
             self._cluster.delete_topics([topic])
             remove_checkpoint(checkpoint)
+            warmth.seconds += time.monotonic() - began_s
 
-    def _waiting(self, segment: LiveSegment) -> int:
+    def _has_records(self, segment: LiveSegment) -> bool:
+        """Whether there is something to work on, or soon will be."""
         topics = [each.topic for each in segment.reads]
-        return min(sum(self._cluster.end_offsets(topic).values()) for topic in topics)
+        return self._wait(
+            lambda: min(sum(self._cluster.end_offsets(topic).values()) for topic in topics) >= LEAST_RECORDS
+        )
 
     def _wait(self, until: Callable[[], bool]) -> bool:
         deadline = time.monotonic() + TIMEOUT_S
@@ -127,11 +173,6 @@ class Standbys:
             if time.monotonic() > deadline or self._stop.wait(0.1):
                 return False
         return True
-
-
-def batch_times_ms(query: StreamingQuery) -> list[float]:
-    """How long the batches of a query took, oldest first."""
-    return [float(each["durationMs"].get("triggerExecution", 0)) for each in progress_after(query, -1)]
 
 
 def no_faster(took_ms: Sequence[float]) -> bool:
