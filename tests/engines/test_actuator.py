@@ -240,6 +240,20 @@ def test_what_was_prepared_is_not_built_again_by_the_switch(tmp_path: Path) -> N
     actuator.stop()
 
 
+def test_a_batch_that_may_have_to_be_finished_is_built_while_micro_batches_run(tmp_path: Path) -> None:
+    log: list[str] = []
+    one = segment(tmp_path, log)
+    one.paradigm = OPERATION
+    actuator = started(one)
+    for _ in range(2):
+        actuator.prepare(Order("count", DATA, How.DRAIN, None))
+        until(lambda: log[1:] and sorted(log[2:]) == ["prepare data stream", "prepare operation stream"])
+    plan_batch(tmp_path / "count", 0, a=10)
+    assert actuator._finish_batch(one)
+    assert log[4:] == ["one batch as operation stream"]
+    actuator.stop()
+
+
 def test_nothing_is_prepared_for_a_segment_that_never_changes(tmp_path: Path) -> None:
     log: list[str] = []
     one = segment(tmp_path, log)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from streamgauge.engines.spark.prepared import FITS
 from streamgauge.load.bursts import BurstsLoad
 from streamgauge.paradigms.decisions import Decision
 from streamgauge.paradigms.equations import assumed_figures
 from streamgauge.paradigms.paradigm import How, Paradigm
+from streamgauge.paradigms.scheduler import Scheduler
 from streamgauge.paradigms.settings import Objective, SchedulerSettings
 from streamgauge.paradigms.simulated_segment import SegmentWorld
 from streamgauge.paradigms.simulation import EPOCH_S, Simulated, simulate, simulate_adaptive
@@ -220,3 +223,15 @@ def test_every_decision_carries_what_it_was_made_of() -> None:
 
 def test_the_same_sights_give_the_same_decisions() -> None:
     assert simulate_adaptive(*ONE_BURST, [world()]).decisions == simulate_adaptive(*ONE_BURST, [world()]).decisions
+
+
+def test_what_is_prepared_covers_all_bounds_as_long_as_speeds_are_guessed() -> None:
+    def bounds(known: Known) -> list[int]:
+        return [order.max_records_per_batch or 0 for order in Scheduler([known]).prospects()]
+
+    guessed, measured = bounds(Known("count", assumed_figures())), bounds(Known("count", WORD_COUNT, True))
+    assert len(guessed) == 3 and len(measured) == 1
+    # A prepared query serves a wanted bound from 1/1.6 to 1/0.65 of its own.
+    assert all(above / FITS[1] <= below / FITS[0] * 1.01 for below, above in itertools.pairwise(guessed))
+    assert guessed[-1] > 5 * guessed[0]
+    assert bounds(Known("count", assumed_figures(), pinned=Paradigm.DATA_STREAM)) == []

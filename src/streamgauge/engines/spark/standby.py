@@ -40,9 +40,9 @@ COMPARED = 40
 NO_FASTER = 0.9
 """It is over when so many small batches took at least this share of the time of as many before them: what plans and
 commits a batch is much code, and compiled late…"""
-MANY_RECORDS = 200_000
+MANY_RECORDS = 400_000
 """…and so many records have been worked off, where the log holds that many…"""
-LONGEST_S = 25.0
+LONGEST_S = 40.0
 """…or after this: it is work beside the running query."""
 ASK_S = 0.3
 LARGE_RECORDS = 30_000
