@@ -13,11 +13,10 @@ import logging
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from streamgauge.engines.spark.checkpoint_paths import CheckpointPath, remove_checkpoint
 from streamgauge.engines.spark.checkpoints import newest_commit
@@ -33,16 +32,13 @@ if TYPE_CHECKING:
 
 BATCHES = 3
 """Micro-batches that make a segment warm enough to be switched: the first of them loads and compiles."""
-PASS_BATCHES = 12
-PASS_S = 4.0
+PASS_BATCHES = 40
+PASS_S = 8.0
 """A query is started again after so many batches, or so long."""
-COMPARED = 40
-NO_FASTER = 0.9
-"""It is over when so many small batches took at least this share of the time of as many before them: what plans and
-commits a batch is much code, and compiled late…"""
-MANY_RECORDS = 400_000
-"""…and so many records have been worked off, where the log holds that many…"""
-LONGEST_S = 40.0
+ENOUGH_BATCHES = 400
+"""It is over after so many: what plans and commits a batch is much code, compiled late. Micro-batches that had worked
+for long were seen to take 75 ms under a load where those that began after some 130 small ones took 150."""
+LONGEST_S = 45.0
 """…or after this: it is work beside the running query."""
 ASK_S = 0.3
 LARGE_RECORDS = 30_000
@@ -57,19 +53,12 @@ class Warmth:
     """What the standbys of a segment have come to in this process."""
 
     seconds: float = 0.0
-    records: int = 0
-    small_ms: list[float] = field(default_factory=list)
-    """How long small batches took, oldest first."""
+    batches: int = 0
 
     @property
     def over(self) -> bool:
-        """Whether more would make a switch no faster, or costs too much."""
-        return self.seconds >= LONGEST_S or (self.records >= MANY_RECORDS and no_faster(self.small_ms))
-
-    def take(self, batches: Sequence[Mapping[str, Any]]) -> None:
-        """Add a query's batches: the first holds what lay in the log."""
-        self.records += sum(int(each["numInputRows"]) for each in batches)
-        self.small_ms += [float(each["durationMs"].get("triggerExecution", 0)) for each in batches[1:]]
+        """Whether more would make a switch hardly faster, or costs too much."""
+        return self.seconds >= LONGEST_S or self.batches >= ENOUGH_BATCHES
 
 
 _warmth: defaultdict[tuple[str, ...], Warmth] = defaultdict(Warmth)
@@ -150,7 +139,7 @@ class Standbys:
                 if done >= PASS_BATCHES - 1:
                     break
                 self._stop.wait(ASK_S)
-            warmth.take(progress_after(query, -1))
+            warmth.batches += len(progress_after(query, -1))
             if not query.isActive:
                 raise EngineError(f"it ended: {first_line(query.exception())}")
         finally:
@@ -173,10 +162,3 @@ class Standbys:
             if time.monotonic() > deadline or self._stop.wait(0.1):
                 return False
         return True
-
-
-def no_faster(took_ms: Sequence[float]) -> bool:
-    """Whether the last batches took about as long as those before them."""
-    if len(took_ms) < 2 * COMPARED:
-        return False
-    return median(took_ms[-COMPARED:]) >= NO_FASTER * median(took_ms[-2 * COMPARED : -COMPARED])
