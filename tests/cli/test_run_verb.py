@@ -83,6 +83,17 @@ def test_every_argument_reaches_the_request(say: Say, conducted: list[RunRequest
     assert "'p99<500ms'" in request.command
 
 
+def test_an_objective_is_a_setting_of_the_adaptive_engine(say: Say, conducted: list[RunRequest]) -> None:
+    wanted = ["run", "wordcount", "-e", "spark-realtime", "-e", "spark-adaptive", "--objective", "p99<200ms"]
+    assert say(*wanted, "--set", "dwell=3s").code == 99
+    assert conducted[0].settings == {"dwell": "3s", "objective": "p99<200ms"}
+    with_microbatch = say("run", "wordcount", "-e", "spark-microbatch", "--objective", "p99<200ms")
+    assert with_microbatch.code == 2
+    assert with_microbatch.err == "error: --objective is for spark-adaptive. Add -e spark-adaptive\n"
+    twice = say(*wanted, "--set", "objective=p50<1s")
+    assert twice.code == 2 and "given twice" in twice.err
+
+
 def test_what_is_not_said_keeps_the_laboratorys_defaults(say: Say, conducted: list[RunRequest]) -> None:
     say("run", "identity", "--for", "30s", "--stop-after", "identity")
     request = conducted[0]

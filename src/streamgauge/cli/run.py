@@ -74,6 +74,10 @@ def run(
     ] = 1,
     param: Parameters = None,
     setting: Settings = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(metavar="RULE", help="A latency that spark-adaptive is to keep, like 'p99<200ms'; biases its choice."),
+    ] = None,
     partitions: Partitions = None,
     instances: Annotated[
         str | None,
@@ -173,7 +177,7 @@ def run(
         partitions=partitions,
         place=place,
         parameters=pairs("--param", param or []),
-        settings=pairs("--set", setting or []),
+        settings=_settings(setting or [], objective, engine or []),
         stop_after=stop_after,
         data=recorded_files(data or []),
         malformed=0.0 if malformed is None else share("--malformed", malformed),
@@ -194,6 +198,17 @@ def run(
     )
     request = _with_instances(request, instances, multiplier)
     raise typer.Exit(_done(_applications(request), how))
+
+
+def _settings(given: list[str], objective: str | None, engines: list[str]) -> dict[str, str]:
+    """`--set`, and `--objective` as the setting that it is."""
+    from streamgauge.cli.values import pairs
+
+    if objective is None:
+        return pairs("--set", given)
+    if "spark-adaptive" not in engines:
+        raise UserError("--objective is for spark-adaptive", "Add -e spark-adaptive")
+    return pairs("--set", [*given, f"objective={objective}"])
 
 
 def _with_instances(request: RunRequest, run: str | None, multiplier: int | None) -> RunRequest:
