@@ -69,6 +69,22 @@ def test_a_chain_is_one_segment_until_it_is_cut() -> None:
     assert [plan.stages for plan in query(between={"split": "words"})._plans] == [("split",), ("count",)]
 
 
+def test_the_users_options_go_over_those_of_the_paradigm() -> None:
+    mine = query(sink={**SINK, "kafka.linger.ms": "7"}, source={**SOURCE, "kafka.max.poll.records": "9"})
+    data, operation = (mine._sink_options(each, "t") for each in Paradigm)
+    assert data["kafka.linger.ms"] == operation["kafka.linger.ms"] == "7"
+    assert (data["topic"], data["kafka.metadata.max.idle.ms"], operation["kafka.batch.size"]) == ("t", "5000", "131072")
+    read = mine._source_options(Paradigm.OPERATION_STREAM, 100, standby=False)
+    assert (read["maxOffsetsPerTrigger"], read["kafka.max.poll.records"]) == ("100", "9")
+    assert query()._source_options(Paradigm.OPERATION_STREAM, None, standby=False)["kafka.max.poll.records"] == "5000"
+
+
+def test_a_standby_works_on_what_the_log_holds_wherever_the_query_begins() -> None:
+    mine = query(source={**SOURCE, "startingOffsets": "latest"})
+    for standby, first in ((False, "latest"), (True, "earliest")):
+        assert mine._source_options(Paradigm.OPERATION_STREAM, 100, standby)["startingOffsets"] == first
+
+
 @pytest.mark.spark
 @pytest.mark.kafka
 @pytest.mark.timeout(300)

@@ -175,20 +175,29 @@ class AdaptiveQuery:
         self, place: int, plan: SegmentPlan, paradigm: Paradigm, bound: int | None, standby: Standby | None
     ) -> DataStreamWriter:
         limit = bound if paradigm is Paradigm.OPERATION_STREAM else None
-        records = self._records(place, plan, paradigm, limit)
-        topic = self._between.get(plan.name, self._sink["topic"])
-        writer = records.writeStream.format("kafka").options(
-            **{**self._sink, "topic": standby.topic if standby else topic}
-        )
+        records = self._records(place, plan, self._source_options(paradigm, limit, standby is not None))
+        topic = standby.topic if standby else self._between.get(plan.name, self._sink["topic"])
+        writer = records.writeStream.format("kafka").options(**self._sink_options(paradigm, topic))
         writer = writer.queryName(f"{self._name}-{plan.name}{STANDBY if standby else ''}").outputMode("update")
         writer = writer.option(
             "checkpointLocation", standby.checkpoint if standby else f"{self._checkpoint}/{plan.name}"
         )
         return writer.trigger(**self._engine.paradigm(paradigm).trigger(self._values))
 
-    def _records(self, place: int, plan: SegmentPlan, paradigm: Paradigm, limit: int | None) -> DataFrame:
+    def _source_options(self, paradigm: Paradigm, limit: int | None, standby: bool) -> dict[str, str]:
+        """The user's over the paradigm's; a standby always has what the log holds to work on."""
+        options = {**self._engine.source_options_in(paradigm, self._values), **self._source}
+        if limit is not None:
+            options[LIMIT] = str(limit)
+        return {**options, "startingOffsets": "earliest"} if standby else options
+
+    def _sink_options(self, paradigm: Paradigm, topic: str) -> dict[str, str]:
+        """The user's over the paradigm's."""
+        return {**self._engine.paradigm(paradigm).sink, **self._sink, "topic": topic}
+
+    def _records(self, place: int, plan: SegmentPlan, options: Mapping[str, str]) -> DataFrame:
         """The segment's rows as records of its topic."""
-        frame = self._frame(place, paradigm, limit)
+        frame = self._frame(place, options)
         last = plan.stages[-1]
         check_origin(frame, last)
         if last in self._between:
@@ -198,11 +207,8 @@ class AdaptiveQuery:
             raise UserError(f"the last stage '{last}' returns no column 'value'", "It is what is written to the topic")
         return frame.select(*columns, origin_headers().alias("headers"))
 
-    def _frame(self, place: int, paradigm: Paradigm, limit: int | None) -> DataFrame:
+    def _frame(self, place: int, options: Mapping[str, str]) -> DataFrame:
         """The rows after the last stage of a segment."""
-        options = {**self._engine.source_options_in(paradigm, self._values), **self._source}
-        if limit is not None:
-            options[LIMIT] = str(limit)
         plan = self._plans[place]
         if place == 0:
             records = self._session.readStream.format("kafka").options(**options).load()
@@ -219,7 +225,7 @@ class AdaptiveQuery:
         stage = next(s for s in self._stages if s.name == before.name)
         within = f"{round(parse_duration_s(self._values['repeats-within']))} seconds"
         own = any(s.uses & {"window", "session-window"} for s in self._stages if s.name in self._plans[place].stages)
-        schema = self._frame(place - 1, Paradigm.DATA_STREAM, None).schema
+        schema = self._frame(place - 1, options).schema
         return decode_between(records, schema, stage.emits, None if own else within)
 
 
