@@ -76,7 +76,9 @@ def run(
     setting: Settings = None,
     objective: Annotated[
         str | None,
-        typer.Option(metavar="RULE", help="A latency that spark-adaptive is to keep, like 'p99<200ms'; biases its choice."),
+        typer.Option(
+            metavar="RULE", help="A latency that spark-adaptive is to keep, like 'p99<200ms'; biases its choice."
+        ),
     ] = None,
     partitions: Partitions = None,
     instances: Annotated[
