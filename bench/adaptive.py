@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -11,8 +12,10 @@ from bench.applications import Records
 from bench.room import Figure, Room
 from bench.searching import sustained
 from bench.within import within_a_millisecond
-from streamgauge.lab.request import RunRequest
-from streamgauge.lab.run import conduct_run
+from streamgauge.lab.planning import plan_run
+from streamgauge.lab.request import Plan, RunRequest
+from streamgauge.lab.run import conduct_plan
+from streamgauge.load import parse_load
 from streamgauge.measure.sustainability import ProbeOutcome
 from streamgauge.store import StoredRun
 
@@ -48,28 +51,37 @@ class ByEngine(Records):
 
 def adaptive(room: Room) -> None:
     """Every goal of the dual-paradigm engine as a ratio, side by side, on this machine."""
-    for application in ("wordcount", "ad-analytics"):
-        low_rate(room, application)
+    low_rates(room)
     rates = {engine: sustained(room, "wordcount", engine, ByEngine()) for engine in ENGINES}
     sustainable(room, rates)
-    one_burst(room, rates[REALTIME])
-    periodic(room)
+    bursts(room, rates[REALTIME])
     switching(room)
 
 
-def run(room: Room, **wish: Any) -> Found:
-    """Records by engine of a run on the room's broker."""
+def run(room: Room, wishes: Sequence[Mapping[str, Any]], engines: Sequence[str] = ENGINES) -> Found:
+    """Records by engine of a run on the room's broker: every engine goes through all wishes in one process."""
     listener = ByEngine()
-    given = {"applications": ("wordcount",), "engines": ENGINES, **wish}
-    request = RunRequest(**given, kafka=room.cluster.bootstrap, out=Path(room.folder / "runs"))
-    stored = StoredRun.open(conduct_run(request, listener).path)
+    requests = [
+        RunRequest(**{"applications": ("wordcount",), "engines": (engine,), **wish})
+        for engine in engines
+        for wish in wishes
+    ]
+    trials = tuple(planned for request in requests for planned in plan_run(request).trials)
+    plan = Plan(trials, kafka=room.cluster.bootstrap, out=Path(room.folder / "runs"))
+    stored = StoredRun.open(conduct_plan(plan, listener).path)
     return {engine: [{**record, "run": stored} for record in records] for engine, records in listener.found.items()}
 
 
-def low_rate(room: Room, application: str) -> None:
-    """Median event latency at a low rate, finer than the log's milliseconds: of 2 against 3 nothing would be known."""
-    load = f"constant:{LOW_PER_S}/s"
-    found = run(room, applications=(application,), load=load, for_s=30, warmup_s=20, repeat=REPEATS)
+def low_rates(room: Room) -> None:
+    """Median event latency at a low rate, of an application without a window and of one with it."""
+    names, paced = ("wordcount", "ad-analytics"), {"load": f"constant:{LOW_PER_S}/s", "for_s": 30, "warmup_s": 20}
+    found = run(room, [{"applications": names, "repeat": REPEATS, **paced}])
+    for name in names:
+        low_rate(room, name, {engine: _those(records, application=name) for engine, records in found.items()})
+
+
+def low_rate(room: Room, application: str, found: Found) -> None:
+    """Two lines of the table, finer than the log's milliseconds: of 2 against 3 nothing would be known."""
     each = {engine: [_p50_ms(record) for record in records if _is_right(record)] for engine, records in found.items()}
     p50 = {engine: float(median(values)) if values else float("nan") for engine, values in each.items()}
     raw = "; ".join(f"{engine} {', '.join(f'{value:.1f}' for value in values)} ms" for engine, values in each.items())
@@ -80,6 +92,10 @@ def low_rate(room: Room, application: str) -> None:
     near = p50[ADAPTIVE] <= max(1.15 * p50[REALTIME], p50[REALTIME] + 1)
     what = f"{LOW_PER_S}/s, {application}: adaptive p50 ÷ real-time p50"
     room.figures.append(Figure(what, f"{ratio:.2f}×", "≤ 1.15× or + 1 ms", near, raw))
+
+
+def _those(records: list[dict[str, Any]], **which: str) -> list[dict[str, Any]]:
+    return [record for record in records if all(record[key] == value for key, value in which.items())]
 
 
 def _p50_ms(record: dict[str, Any]) -> float:
@@ -99,16 +115,18 @@ def sustainable(room: Room, rates: dict[str, float]) -> None:
         room.figures.append(Figure(what, f"{ratio:.2f}×", f"≥ {goal:g}×", ratio >= goal, raw))
 
 
-def warm(room: Room, load: str, for_s: float) -> Found:
-    """Records without the first ones of each process."""
-    found = run(room, load=load, for_s=for_s, warmup_s=10, repeat=DISCARDED + REPEATS)
-    return {engine: records[DISCARDED:] for engine, records in found.items()}
+def bursts(room: Room, realtime_per_s: float) -> None:
+    """One burst at twice what real time sustains, and periodic ones, in processes that have met two of the first."""
+    single = parse_load(f"steps:{LOW_PER_S}/s:20s:{round(2 * realtime_per_s)}/s:10s:{LOW_PER_S}/s").spelling
+    wishes = [{"load": single, "for_s": 60, "warmup_s": 10, "repeat": DISCARDED + REPEATS}]
+    wishes += [{"load": load, "for_s": 45, "warmup_s": 10, "repeat": REPEATS} for load in (PERIODIC, LARGE)]
+    found = run(room, wishes)
+    one_burst(room, single, {e: _those(records, load=single)[DISCARDED:] for e, records in found.items()})
+    periodic(room, *({e: _those(r, load=load) for e, r in found.items()} for load in (PERIODIC, LARGE)))
 
 
-def one_burst(room: Room, realtime_per_s: float) -> None:
+def one_burst(room: Room, load: str, found: Found) -> None:
     """Ten seconds at twice what real time sustains, with a calm before and after."""
-    load = f"steps:{LOW_PER_S}/s:20s:{round(2 * realtime_per_s)}/s:10s:{LOW_PER_S}/s"
-    found = warm(room, load, 60)
     _against_better(room, f"one burst ({load}): mean of the one-second medians, adaptive ÷ better fixed", found, 0.4)
     settled = _median(found[ADAPTIVE], "bursts", "settled_max_s")
     what = "the same burst: seconds from its end until the one-second median is within 2× of before"
@@ -118,23 +136,21 @@ def one_burst(room: Room, realtime_per_s: float) -> None:
     room.figures.append(Figure("gap of one switch, warm, under load", f"{gap:.2f} s", "≤ 1 s", 0 < gap <= 1, raw))
 
 
-def periodic(room: Room) -> None:
+def periodic(room: Room, small: Found, large: Found) -> None:
     """Bursts that real time rides out by itself, and bursts five times as large."""
-    found = warm(room, PERIODIC, 45)
     what = f"periodic bursts ({PERIODIC}): mean of the one-second medians, adaptive ÷ better fixed"
-    _against_better(room, what, found, 1.1)
-    switches = sum(r["scheduler"]["switches"] for r in found[ADAPTIVE])
+    _against_better(room, what, small, 1.1)
+    switches = sum(r["scheduler"]["switches"] for r in small[ADAPTIVE])
     room.figures.append(Figure("the same: needless switches", str(switches), "0", switches == 0, ""))
-    found = warm(room, LARGE, 45)
     what = f"five times as large ({LARGE}): mean of the one-second medians, adaptive ÷ better fixed"
-    _against_better(room, what, found, 0.8)
+    _against_better(room, what, large, 0.8)
 
 
 def switching(room: Room) -> None:
     """So many switches under load: what is lost, wrong or out of order."""
     settings = {"rehearse": "0.5s", "batch-duration": "2s"}
     load, for_s = f"constant:{SWITCHED_PER_S}/s", SWITCHES * SWITCH_S
-    found = run(room, engines=(ADAPTIVE,), load=load, for_s=for_s, warmup_s=10, settings=settings)
+    found = run(room, [{"load": load, "for_s": for_s, "warmup_s": 10, "settings": settings}], (ADAPTIVE,))
     (record,) = found[ADAPTIVE]
     verdict, done = record["verdict"] or {}, record["scheduler"].get("switches", 0)
     bad = {name: verdict.get(name) for name in ("lost", "wrong", "unexpected", "out_of_order")}

@@ -36,6 +36,19 @@ def test_a_burst_is_timed_and_leaves_the_baseline_alone() -> None:
     assert rate.fast_per_s == pytest.approx(500)
 
 
+def test_a_stretch_too_short_to_measure_by_refutes_a_speed_that_was_known_much_too_low() -> None:
+    slow, fast = DataSpeed(20_000, measured=True), DataSpeed(100_000, measured=True)
+    for speed in (slow, fast):
+        for tick in range(7):
+            speed.look(tick / 10, tick * 8000, waiting=1 < tick < 6)
+    assert slow.per_s == pytest.approx(60_000), "three quarters of the 80,000/s that were seen for 0.4 s"
+    assert fast.per_s == 100_000
+    barely = DataSpeed(20_000, measured=True)
+    for tick in range(5):
+        barely.look(tick / 10, tick * 8000, waiting=1 < tick < 4)
+    assert barely.per_s == 20_000, "two looks are too few"
+
+
 def test_a_clock_that_stands_still_is_ignored() -> None:
     rate = ArrivalRate()
     rate.look(1.0, 0, 10)

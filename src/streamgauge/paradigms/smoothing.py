@@ -32,7 +32,10 @@ TELLING_S = 0.02
 """Sizes of batches differ where the data stream would take so long for the difference."""
 LEAST_SHARE = 0.1
 """Of batches of one size that are nearly all fixed time no speed can be told: their noise would make one."""
-LATENCIES_KEPT = 101
+SHORT_S = 0.3
+SURE = 0.75
+"""Of the speed of so short a stretch: where it begins and ends is known to a look."""
+LATENCIES_KEPT = 21
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ class DataSpeed:
         """Take the position at that moment; `waiting` says whether records waited since the look before."""
         last, self._last = self._last, (at_s, answered)
         if not waiting or last is None:
-            self._forget()
+            self._break_off()
             return
         passed_s, moved = at_s - last[0], answered - last[1]
         self._still_s = 0.0 if moved > 0 else self._still_s + passed_s
@@ -138,11 +141,17 @@ class DataSpeed:
     def interrupted(self) -> None:
         """A switch begins: what is seen until the new query runs is no speed."""
         self._last = None
-        self._forget()
+        self._break_off()
 
     def doubted(self) -> None:
         """It is to be measured anew: the next window replaces what was known."""
         self.measured = False
+
+    def _break_off(self) -> None:
+        """A stretch that was too short to measure by still refutes a speed that was known much too low."""
+        if self.measured and self._working_s >= SHORT_S:
+            self.at_least(SURE * self._worked / self._working_s)
+        self._forget()
 
     def _forget(self) -> None:
         self._working_s = self._worked = self._still_s = 0.0

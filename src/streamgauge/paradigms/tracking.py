@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
+from statistics import median
 
 from streamgauge.paradigms.actuator import SegmentSeen
 from streamgauge.paradigms.equations import ASSUMED_K, SegmentFigures
@@ -20,6 +21,8 @@ GAPS_KEPT = 9
 LEAST_WAITING = 50
 SATURATED_S = 0.05
 """Records wait all the time where the queue holds at least this much of the data stream's work."""
+UNDISTURBED_S = 1.0
+"""After this long without a queue no output that a look shows has waited: a tail is half a second old, or one."""
 CLEAR_S = 0.25
 """What arrived in the last so many seconds may be on its way without any record having waited for others."""
 STARTING_S = 5.0
@@ -67,6 +70,7 @@ class SegmentTracker:
         self._stopped: tuple[float, bool] | None = None
         self._committed: int | None = None
         self._clear_from: tuple[float, float] | None = None
+        self._undisturbed_from_s: float | None = None
         self._going_from_s: float | None = None
 
     @property
@@ -128,7 +132,7 @@ class SegmentTracker:
         if not self.switching and self.paradigm is Paradigm.DATA_STREAM:
             self._note_data_stream(at_s, seen, queue, waited)
         else:
-            self._clear_from = None
+            self._clear_from = self._undisturbed_from_s = None
         self.seen = queue
         self._refresh(bool(seen.batches))
 
@@ -165,10 +169,7 @@ class SegmentTracker:
 
     def _note_data_stream(self, at_s: float, seen: SegmentSeen, queue: QueueSeen, waited: bool) -> None:
         self._speed.look(at_s, queue.answered, waited and self._started(at_s, queue))
-        if queue.length <= self._saturated():
-            for origin in seen.tail:
-                if origin.latency_s is not None:
-                    self._latency.look(origin.latency_s)
+        self._note_latency(at_s, seen, queue)
         self._note_carried(at_s, queue)
         if seen.outputs is not None:
             if self._first is None:
@@ -178,6 +179,17 @@ class SegmentTracker:
                 known = self._magnification
                 self._magnification = fresh if known is None else known + 0.2 * (fresh - known)
                 self._first = (seen.outputs, queue.answered)
+
+    def _note_latency(self, at_s: float, seen: SegmentSeen, queue: QueueSeen) -> None:
+        """t_dt is what is left of the latency where nothing waits; each look counts once, however much it shows."""
+        if queue.length > self._saturated():
+            self._undisturbed_from_s = None
+        elif self._undisturbed_from_s is None:
+            self._undisturbed_from_s = at_s
+        elif at_s - self._undisturbed_from_s >= UNDISTURBED_S:
+            latencies_s = [origin.latency_s for origin in seen.tail if origin.latency_s is not None]
+            if latencies_s:
+                self._latency.look(median(latencies_s))
 
     def _clear(self, queue: QueueSeen) -> bool:
         return queue.length <= max(self._saturated(), CLEAR_S * self.arrival.tick_per_s)
