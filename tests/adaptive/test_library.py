@@ -14,6 +14,7 @@ from confluent_kafka import Producer
 
 from streamgauge.adaptive import run_adaptive
 from streamgauge.adaptive.library import AdaptiveQuery
+from streamgauge.engines.spark.adaptive_engine import OWN_PRODUCER
 from streamgauge.log.cluster import Cluster
 from streamgauge.log.reading import read_records
 from streamgauge.model import UserError, stage
@@ -71,7 +72,7 @@ def test_a_chain_is_one_segment_until_it_is_cut() -> None:
 
 def test_the_users_options_go_over_those_of_the_paradigm() -> None:
     mine = query(sink={**SINK, "kafka.linger.ms": "7"}, source={**SOURCE, "kafka.max.poll.records": "9"})
-    data, operation = (mine._sink_options(each, "t") for each in Paradigm)
+    data, operation = (mine._sink_options(each, "t", standby=False) for each in Paradigm)
     assert data["kafka.linger.ms"] == operation["kafka.linger.ms"] == "7"
     assert (data["topic"], data["kafka.metadata.max.idle.ms"], operation["kafka.batch.size"]) == ("t", "5000", "131072")
     read = mine._source_options(Paradigm.OPERATION_STREAM, 100, standby=False)
@@ -83,6 +84,13 @@ def test_a_standby_works_on_what_the_log_holds_wherever_the_query_begins() -> No
     mine = query(source={**SOURCE, "startingOffsets": "latest"})
     for standby, first in ((False, "latest"), (True, "earliest")):
         assert mine._source_options(Paradigm.OPERATION_STREAM, 100, standby)["startingOffsets"] == first
+
+
+def test_a_standby_shares_no_producer_with_its_query() -> None:
+    mine = query(sink={**SINK, "kafka.client.id": "mine"})
+    own, standby = (mine._sink_options(Paradigm.OPERATION_STREAM, "t", each) for each in (False, True))
+    assert own["kafka.client.id"] == "mine"
+    assert standby["kafka.client.id"] == OWN_PRODUCER["kafka.client.id"]
 
 
 @pytest.mark.spark

@@ -10,7 +10,7 @@ import pytest
 
 from streamgauge.applications import all_applications, get_application
 from streamgauge.engines import get_engine
-from streamgauge.engines.spark.adaptive_engine import AdaptiveEngine, is_chain
+from streamgauge.engines.spark.adaptive_engine import OWN_PRODUCER, AdaptiveEngine, is_chain
 from streamgauge.model import Application, Expected, Output, PerEvent, UserError, stage
 from streamgauge.paradigms.calibration import Calibration, SegmentCalibration
 from streamgauge.paradigms.equations import assumed_figures
@@ -32,6 +32,17 @@ def segments(name: str, **given: str) -> dict[str, tuple[tuple[str, ...], Paradi
 def test_an_application_without_a_cut_is_one_segment_that_may_change() -> None:
     assert segments("wordcount") == {"count": (("split", "count"), None)}
     assert segments("grep") == {"grep": (("grep",), None)}
+
+
+def test_a_standby_has_a_producer_of_its_own_whatever_the_user_sets() -> None:
+    values = engine().resolve({"sink.kafka.linger.ms": "7000"})
+    own, standby = (engine().sink_options_in(Paradigm.OPERATION_STREAM, values, each) for each in (False, True))
+    assert own["kafka.linger.ms"] == "7000" and "kafka.client.id" not in own
+    assert {**own, **OWN_PRODUCER} == standby
+    waits_ms, asks_ms, lingers_ms = (
+        int(standby[f"kafka.{name}.ms"]) for name in ("delivery.timeout", "request.timeout", "linger")
+    )
+    assert waits_ms >= asks_ms + lingers_ms, "Kafka refuses anything else"
 
 
 def test_a_user_may_cut_and_pin() -> None:

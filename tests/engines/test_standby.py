@@ -81,7 +81,7 @@ def test_a_segment_is_warmed_up_whatever_a_killed_driver_left(tmp_path: Path, le
     assert start.found == [[]] * len(start.started), "each begins without a checkpoint"
     assert len(start.started) == ENOUGH_BATCHES // PASS_BATCHES
     assert one.warm[Paradigm.OPERATION_STREAM]
-    assert len(log.made) == len(start.started) - left
+    assert log.made == ([] if left else ["out-standby"]), "what one pass still has to send is not lost with its topic"
     assert log.names == {"in"} and not checkpoint.exists()
     again = Copies()
     one.warm[Paradigm.OPERATION_STREAM] = False

@@ -67,6 +67,24 @@ def test_a_speed_is_taken_only_while_records_wait() -> None:
     assert speed.per_s == pytest.approx(40_000, rel=0.03)
 
 
+def test_progress_that_shows_late_and_at_once_makes_no_speed() -> None:
+    # After a start outputs are recognised only at the first sight, half a second later.
+    for measured in (False, True):
+        speed, done = DataSpeed(20_000, measured), [0.0] * 6 + [4000.0 * tick for tick in range(6, 30)]
+        for tick, answered in enumerate(done):
+            speed.look(tick / 10, answered, waiting=True)
+        assert speed.per_s <= 40_001
+        assert speed.measured
+
+
+@pytest.mark.parametrize("measured", [False, True])
+def test_where_progress_only_shows_now_and_then_all_of_the_time_counts(measured: bool) -> None:
+    speed = DataSpeed(20_000, measured)
+    for tick in range(400):
+        speed.look(tick / 10, 20_000.0 * (tick // 5), waiting=True)
+    assert speed.per_s == pytest.approx(40_000, rel=0.05)
+
+
 def test_the_pause_at_a_checkpoint_is_no_part_of_the_speed_but_a_standstill_is() -> None:
     speed, done = DataSpeed(20_000), 0.0
     for tick in range(300):

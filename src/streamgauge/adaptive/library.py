@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamgauge.engines import get_engine
-from streamgauge.engines.spark.adaptive_engine import AdaptiveEngine, pins
+from streamgauge.engines.spark.adaptive_engine import OWN_PRODUCER, AdaptiveEngine, pins
 from streamgauge.engines.spark.codec import check_origin, decode_between, encode_between, origin_headers
 from streamgauge.engines.spark.live_segment import LiveSegment, ReadTopic, Standby
 from streamgauge.engines.spark.scheduled import ScheduledSegments
@@ -177,7 +177,7 @@ class AdaptiveQuery:
         limit = bound if paradigm is Paradigm.OPERATION_STREAM else None
         records = self._records(place, plan, self._source_options(paradigm, limit, standby is not None))
         topic = standby.topic if standby else self._between.get(plan.name, self._sink["topic"])
-        writer = records.writeStream.format("kafka").options(**self._sink_options(paradigm, topic))
+        writer = records.writeStream.format("kafka").options(**self._sink_options(paradigm, topic, standby is not None))
         writer = writer.queryName(f"{self._name}-{plan.name}{STANDBY if standby else ''}").outputMode("update")
         writer = writer.option(
             "checkpointLocation", standby.checkpoint if standby else f"{self._checkpoint}/{plan.name}"
@@ -191,9 +191,10 @@ class AdaptiveQuery:
             options[LIMIT] = str(limit)
         return {**options, "startingOffsets": "earliest"} if standby else options
 
-    def _sink_options(self, paradigm: Paradigm, topic: str) -> dict[str, str]:
-        """The user's over the paradigm's."""
-        return {**self._engine.paradigm(paradigm).sink, **self._sink, "topic": topic}
+    def _sink_options(self, paradigm: Paradigm, topic: str, standby: bool) -> dict[str, str]:
+        """The user's over the paradigm's; a standby has a producer of its own."""
+        options = {**self._engine.sink_options_in(paradigm, self._values), **self._sink, "topic": topic}
+        return {**options, **OWN_PRODUCER} if standby else options
 
     def _records(self, place: int, plan: SegmentPlan, options: Mapping[str, str]) -> DataFrame:
         """The segment's rows as records of its topic."""

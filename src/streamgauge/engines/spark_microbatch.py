@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from streamgauge.engines.spark.engine import SparkEngine
+from streamgauge.engines.spark.engine import FORGETS_TOPICS, SparkEngine
 from streamgauge.model import Gap, Setting, UserError
 from streamgauge.model.units import parse_duration_s
 
@@ -29,6 +29,6 @@ ENGINE = SparkEngine(
     missing={"row-updates": Gap("never", "a micro-batch answers once per key and batch, not for every event")},
     source={"kafka.fetch.max.wait.ms": "10", "kafka.max.poll.records": "5000"},
     # A task flushes what it wrote when it ends, so waiting for fuller requests delays nothing.
-    sink={"kafka.linger.ms": "20", "kafka.batch.size": "131072"},
+    sink={"kafka.linger.ms": "20", "kafka.batch.size": "131072", **FORGETS_TOPICS},
     source_settings={"max-offsets-per-trigger": "maxOffsetsPerTrigger"},
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from streamgauge.engines.spark.engine import SparkEngine
+from streamgauge.engines.spark.engine import FORGETS_TOPICS, SparkEngine
 from streamgauge.model import Gap, Setting
 from streamgauge.model.application import Feature
 from streamgauge.model.units import parse_duration_s
@@ -40,9 +40,7 @@ ENGINE = SparkEngine(
     source={"kafka.fetch.max.wait.ms": "10"},
     # A millisecond gathers the rows of an event, and under load of many: a full log drains by a sixth faster, for less
     # than a millisecond of latency.
-    # Spark keeps its producer from one job to the next, and with it the topics of earlier ones. Where those that are
-    # gone were not forgotten, later jobs were seen to stand still for up to 200 ms, many times a minute.
-    sink={"kafka.linger.ms": "1", "kafka.batch.size": "131072", "kafka.metadata.max.idle.ms": "5000"},
+    sink={"kafka.linger.ms": "1", "kafka.batch.size": "131072", **FORGETS_TOPICS},
     missing=_MISSING,
     warming={"batch-duration": "2s"},
     holds_slots=True,

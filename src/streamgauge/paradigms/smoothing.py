@@ -112,6 +112,8 @@ class DataSpeed:
         self._working_s = 0.0
         self._worked = 0.0
         self._still_s = 0.0
+        self._shown = (0.0, 0.0)
+        """The time of a standstill with the look after it, and the progress that it showed."""
 
     def look(self, at_s: float, answered: float, waiting: bool) -> None:
         """Take the position at that moment; `waiting` says whether records waited since the look before."""
@@ -120,15 +122,20 @@ class DataSpeed:
             self._break_off()
             return
         passed_s, moved = at_s - last[0], answered - last[1]
-        self._still_s = 0.0 if moved > 0 else self._still_s + passed_s
-        if 0 < self._still_s <= LONGEST_PAUSE_S:
-            return  # The end of a batch: it says nothing of the speed between two of them.
-        self._working_s += passed_s
-        self._worked += max(0.0, moved)
+        if moved <= 0:
+            self._stand_still(passed_s)
+        elif self._still_s:
+            # What shows at once after a standstill was in part done within it: the looks around it tell.
+            self._shown = (min(self._still_s, LONGEST_PAUSE_S) + passed_s, moved)
+            self._still_s = 0.0
+        else:
+            self._shown = (0.0, 0.0)
+            self._working_s += passed_s
+            self._worked += moved
         if self._working_s < (SPEED_WINDOW_S if self.measured else FIRST_WINDOW_S):
             return
         seen, share = self._worked / self._working_s, 1 - math.exp(-self._working_s / SPEED_MEMORY_S)
-        self._forget()
+        self._working_s = self._worked = 0.0
         if seen > 0:
             self.per_s += (share if self.measured else 1.0) * (seen - self.per_s)
             self.measured = True
@@ -147,6 +154,15 @@ class DataSpeed:
         """It is to be measured anew: the next window replaces what was known."""
         self.measured = False
 
+    def _stand_still(self, passed_s: float) -> None:
+        """The end of a batch, which says nothing of the speed between two; or progress that only shows now and then."""
+        (shown_s, shown), self._shown = self._shown, (0.0, 0.0)
+        self._working_s += shown_s
+        self._worked += shown
+        self._still_s += passed_s
+        if self._still_s > LONGEST_PAUSE_S:
+            self._working_s += passed_s
+
     def _break_off(self) -> None:
         """A stretch that was too short to measure by still refutes a speed that was known much too low."""
         if self.measured and self._working_s >= SHORT_S:
@@ -155,6 +171,7 @@ class DataSpeed:
 
     def _forget(self) -> None:
         self._working_s = self._worked = self._still_s = 0.0
+        self._shown = (0.0, 0.0)
 
 
 class BatchTimes:

@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 PINNED = "pinned."
 AUTO, NONE = "auto", "none"
 PIN_WORDS = {"data": Paradigm.DATA_STREAM, "operation": Paradigm.OPERATION_STREAM}
+OWN_PRODUCER = {
+    "kafka.client.id": "streamgauge-standby",
+    "kafka.linger.ms": "20",
+    "kafka.request.timeout.ms": "4000",
+    "kafka.delivery.timeout.ms": "5000",
+}
+"""A standby's, over the sink's options. Queries of one process with the same options share a producer, and a batch is
+over when all is sent that its producer holds: what a stopped standby still had for a topic that was gone held the
+micro-batch of a switch up for 75 s, until Kafka's two minutes of delivery were over."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,11 @@ class AdaptiveEngine(SparkEngine):
     def source_options_in(self, paradigm: Paradigm, values: Mapping[str, str]) -> dict[str, str]:
         """Options of the Kafka source in a paradigm: this engine's over the paradigm's own."""
         return {**self.paradigm(paradigm).source, **self.source_options(values)}
+
+    def sink_options_in(self, paradigm: Paradigm, values: Mapping[str, str], standby: bool = False) -> dict[str, str]:
+        """Options of the Kafka sink in a paradigm; a standby has a producer of its own."""
+        options = {**self.paradigm(paradigm).sink, **self.sink_options(values)}
+        return {**options, **OWN_PRODUCER} if standby else options
 
     def gap(self, application: Application) -> Gap | None:
         """None where either paradigm can run the application; a segment that only one can run is pinned to it."""

@@ -131,9 +131,8 @@ class AdaptiveRunningJob(RunningJob):
         if paradigm is Paradigm.OPERATION_STREAM:
             limit = self._limit(bound, len(query.reads))
             query = self._compiler(paradigm, limit).query(planned.query)
-        of_paradigm = self._engine.paradigm(paradigm)
-        trigger = of_paradigm.trigger(self._values)
-        sink = {**self._kafka, **of_paradigm.sink, **self._engine.sink_options(self._values)}
+        trigger = self._engine.paradigm(paradigm).trigger(self._values)
+        sink = {**self._kafka, **self._engine.sink_options_in(paradigm, self._values, standby is not None)}
         writer = query.records.writeStream.format("kafka").options(**sink)
         writer = writer.option("topic", standby.topic if standby else query.topic)
         checkpoint = standby.checkpoint if standby else str(self._checkpoint(planned.query))

@@ -103,8 +103,7 @@ class Standbys:
             warmth, before_s = self._warmth(segment), self._warmth(segment).seconds
             try:
                 if not warmth.over and self._has_records(segment):
-                    while self._free(segment) and not warmth.over:
-                        self._pass(segment, warmth)
+                    self._warm_up(segment, warmth)
             except Exception:
                 # The first switch will be cold; nothing else is lost.
                 _say.exception("the standby of %s failed", segment.name)
@@ -119,15 +118,23 @@ class Standbys:
         """Whether a standby is in nobody's way; the next job of this process goes on with one that was."""
         return not (self._stop.is_set() or segment.changing) and segment.paradigm is Paradigm.DATA_STREAM
 
-    def _pass(self, segment: LiveSegment, warmth: Warmth) -> None:
-        """A query over the log from its beginning, for some batches."""
+    def _warm_up(self, segment: LiveSegment, warmth: Warmth) -> None:
+        """One pass after another, all into one topic."""
         topic = f"{segment.output or segment.reads[0].topic}{STANDBY}"
-        checkpoint = self._path(f"{segment.checkpoint}{STANDBY}")
-        began_s = time.monotonic()
-        # A driver that was killed may have left both.
-        remove_checkpoint(checkpoint)
+        # A driver that was killed may have left it.
         if topic not in self._cluster.topics():
             self._cluster.create_topic(topic, 1)
+        try:
+            while self._free(segment) and not warmth.over:
+                self._pass(segment, warmth, topic)
+        finally:
+            self._cluster.delete_topics([topic])
+
+    def _pass(self, segment: LiveSegment, warmth: Warmth, topic: str) -> None:
+        """A query over the log from its beginning, for some batches."""
+        checkpoint = self._path(f"{segment.checkpoint}{STANDBY}")
+        began_s = time.monotonic()
+        remove_checkpoint(checkpoint)
         handle: StreamingQuery | None = None
         try:
             handle = query = self._start(segment, Standby(topic, str(checkpoint), LARGE_RECORDS))
@@ -145,7 +152,6 @@ class Standbys:
         finally:
             if handle is not None:
                 handle.stop()
-            self._cluster.delete_topics([topic])
             remove_checkpoint(checkpoint)
             warmth.seconds += time.monotonic() - began_s
 
