@@ -13,7 +13,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.adaptive import adaptive
+from bench.adaptive import PARTS, adaptive
 from bench.applications import applications
 from bench.brushing import brushing
 from bench.draining import draining
@@ -54,12 +54,15 @@ def show(room: Room) -> None:
 
 def main() -> None:
     """Measure what is named on the command line, or everything."""
-    wanted = sys.argv[1:] or list(MEASUREMENTS)
+    wanted, known = sys.argv[1:] or list(MEASUREMENTS), {**MEASUREMENTS, **PARTS}
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        sys.exit(f"error: no measurement is called {', '.join(unknown)}. There are {', '.join(known)}")
     with open_room() as room:
         try:
             for name in wanted:
                 print(f"{name} …", flush=True)
-                MEASUREMENTS[name](room)
+                known[name](room)
         finally:
             # What was measured stays, whatever became of the rest.
             if room.figures:
