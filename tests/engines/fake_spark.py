@@ -83,7 +83,10 @@ class FakeSession:
             getJobInfo=lambda job: SimpleNamespace(stageIds=[1]),
             getStageInfo=lambda number: stage,
         )
-        self.sparkContext = SimpleNamespace(statusTracker=lambda: tracker)
+        self.jobs = 0
+        scheduler = SimpleNamespace(numTotalJobs=lambda: self.jobs)
+        jvm = SimpleNamespace(sc=lambda: SimpleNamespace(dagScheduler=lambda: scheduler))
+        self.sparkContext = SimpleNamespace(statusTracker=lambda: tracker, _jsc=jvm)
 
 
 class NoObserver:

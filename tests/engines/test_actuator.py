@@ -99,27 +99,61 @@ def test_a_drain_of_idle_micro_batches_waits_for_nothing(tmp_path: Path) -> None
     assert one.paradigm is DATA
 
 
-def test_a_batch_that_the_stop_broke_off_is_done_to_its_end_before_the_data_stream_starts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_batch_that_the_stop_broke_off_is_done_to_its_end_before_the_data_stream_starts(
+    tmp_path: Path, begun: bool
+) -> None:
     log: list[str] = []
     one = segment(tmp_path, log)
     one.paradigm = OPERATION
-    actuator = started(one)
+    session: Any = FakeSession()
+    observer: Any = NoObserver()
+    actuator = SparkActuator(session, [one], observer)
+    actuator.start()
     held = one.handle
     assert isinstance(held, FakeQuery)
     stop = held.stop
-    # Between the boundary and the stop Spark has planned the next batch.
-    held.stop = lambda: (plan_batch(tmp_path / "count", 1, a=20), stop())[-1]  # type: ignore[method-assign]
+
+    def stopped_too_late() -> None:
+        # Between the boundary and the stop Spark has planned the next batch, and begun its job or not.
+        plan_batch(tmp_path / "count", 1, a=20)
+        session.jobs += begun
+        stop()
+
+    held.stop = stopped_too_late  # type: ignore[method-assign]
     plan_batch(tmp_path / "count", 0, a=10)
     actuator.switch(Order("count", DATA, How.DRAIN, None))
     time.sleep(0.1)
     assert "stop operation stream" not in log, "it waits for the batch"
     commit_batch(tmp_path / "count", 0)
     settle(actuator)
-    stopped = log.index("stop operation stream")
-    assert log[stopped:] == [
-        *("stop operation stream", "prepare operation stream", "one batch as operation stream", "start data stream")
-    ]
-    assert one.paradigm is DATA and [done.finished for done in actuator.done] == [True]
+    ending = ("prepare operation stream", "one batch as operation stream") if begun else ()
+    assert log[log.index("stop operation stream") :] == ["stop operation stream", *ending, "start data stream"]
+    assert one.paradigm is DATA and [done.finished for done in actuator.done] == [begun]
+
+
+def test_a_job_that_was_begun_before_a_late_look_is_one_of_the_next_batch(tmp_path: Path) -> None:
+    one = segment(tmp_path, [])
+    one.paradigm = OPERATION
+    actuator = started(one)
+    plan_batch(tmp_path / "count", 0, a=10)
+    session: Any = actuator._session
+    scheduler = session.sparkContext._jsc.sc().dagScheduler()
+
+    def counted() -> int:
+        # All of it happens between two looks: the commit, the next batch's plan, its job.
+        asked.append(len(asked))
+        if len(asked) == 5:
+            commit_batch(tmp_path / "count", 0)
+            plan_batch(tmp_path / "count", 1, a=20)
+            session.jobs += 1
+        return int(session.jobs)
+
+    asked: list[int] = []
+    scheduler.numTotalJobs = counted
+    actuator.switch(Order("count", DATA, How.DRAIN, None))
+    settle(actuator)
+    assert [done.finished for done in actuator.done] == [True]
 
 
 def test_on_the_way_there_what_was_planned_is_done_by_the_micro_batches_themselves(tmp_path: Path) -> None:

@@ -7,11 +7,12 @@ arrives lies in the topic before the segment.
 What is taken for granted of Spark stands here and in `live_segment.py`:
 - a checkpoint with RocksDB, changelog and state format 2 can be continued in the other mode;
 - `stop()` returns when the query has ended, and may come at any moment: what was not committed is done again;
-- a real-time query reads its input when a task of its job group runs, a micro-batch query when it is past starting.
+- a real-time query reads its input when a task of its job group runs, a micro-batch query when it is past starting;
+- a batch writes in tasks of jobs that are counted when they are submitted: one without a job has written nothing.
 
 A micro-batch that was broken off may have written some of its outputs. Done again as a micro-batch it writes the same
 once more; the data stream would write values that come before them, out of order. So the way back waits for a
-boundary, and a batch that was begun in the moment of the stop is done to its end before the data stream starts.
+boundary, and a batch whose job was begun in the moment of the stop is done to its end before the data stream starts.
 """
 
 from __future__ import annotations
@@ -139,8 +140,7 @@ class SparkActuator:
         ordered_s = time.time()
         writer = segment.prepared.take(order.paradigm, order.max_records_per_batch)
         prepared_s = time.time()
-        if order.how is How.DRAIN:
-            self._wait_for_boundary(segment)
+        jobs_by_then = self._wait_for_boundary(segment) if order.how is How.DRAIN else None
         with segment.lock:
             warm, old = segment.warm[order.paradigm], segment.handle
             segment.switching = True
@@ -153,7 +153,8 @@ class SparkActuator:
             # Before `begin`: what the old query told last is the old paradigm's.
             self._observer.take(segment)
             segment.paradigm = order.paradigm
-        finished = order.paradigm is Paradigm.DATA_STREAM and self._finish_batch(segment)
+        untouched = jobs_by_then is not None and jobs_begun(self._session) == jobs_by_then
+        finished = order.paradigm is Paradigm.DATA_STREAM and not untouched and self._finish_batch(segment)
         handle = self._start(segment, writer)
         started_s = time.time()
         segment.begin(handle, order.paradigm)
@@ -216,17 +217,32 @@ class SparkActuator:
             raise EngineError(f"query '{segment.query}' could not finish a batch: {first_line(handle.exception())}")
         return True
 
-    def _wait_for_boundary(self, segment: LiveSegment) -> None:
-        """Return just after a batch was committed, or at once where none is running."""
+    def _wait_for_boundary(self, segment: LiveSegment) -> int | None:
+        """Return just after a batch was committed, or at once where none is running.
+
+        Gives the number of jobs that had been begun when it was not committed yet: as long as there are no more, the
+        batch after it has written nothing. None where that is not known.
+        """
         folder, handle = segment.folder, segment.handle
         assert handle is not None
         if folder is None:
             self._wait(lambda: progress_moved(segment), LONGEST_DRAIN_S)
-            return
+            return None
         if segment.paradigm is Paradigm.OPERATION_STREAM and running_batch(folder) is None:
-            return
-        before = newest_commit(folder)
-        self._wait(lambda: newest_commit(folder) != before or not handle.isActive, LONGEST_DRAIN_S, SHARP_LOOK_S)
+            return None
+        # Jobs are counted before each look: one that comes late must not take a job of the next batch for one before.
+        jobs, before = jobs_begun(self._session), newest_commit(folder)
+
+        def passed() -> bool:
+            nonlocal jobs
+            counted = jobs_begun(self._session)
+            if newest_commit(folder) != before:
+                return True
+            jobs = counted
+            return not handle.isActive
+
+        self._wait(passed, LONGEST_DRAIN_S, SHARP_LOOK_S)
+        return jobs if newest_commit(folder) != before else None
 
     def _wait_until_reading(self, segment: LiveSegment, handle: StreamingQuery, paradigm: Paradigm) -> None:
         def ended_or_reading() -> bool:
@@ -259,6 +275,11 @@ def is_reading(session: SparkSession, handle: StreamingQuery, paradigm: Paradigm
             if told is not None and told.numActiveTasks > 0:
                 return True
     return False
+
+
+def jobs_begun(session: SparkSession) -> int:
+    """How many jobs have been submitted in this session's Spark, those of other queries among them."""
+    return int(session.sparkContext._jsc.sc().dagScheduler().numTotalJobs())
 
 
 def progress_moved(segment: LiveSegment) -> bool:
