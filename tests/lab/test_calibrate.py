@@ -61,6 +61,20 @@ def test_speeds_and_times_are_those_of_the_trials() -> None:
     assert (segment.pause_s, segment.pause_every_s) == (0.3, 10)
 
 
+def test_a_steady_rate_with_its_noise_does_not_drown_the_drain() -> None:
+    steady = batches(*[16_000] * 100)
+    for number, each in enumerate(steady):
+        each["durationMs"]["triggerExecution"] += (120, -80, 40)[number % 3]
+    paced = [
+        Ran(DATA, record(5)),
+        Ran(OPERATION, record(600), batches(*[200] * 30)),
+        Ran(OPERATION, record(600), steady),
+    ]
+    (segment,) = found(paced=paced).segments
+    assert segment.figures.operation_per_s == pytest.approx(100_000, rel=0.1)
+    assert segment.figures.fixed_s == pytest.approx(0.4, rel=0.1)
+
+
 def test_magnifications_are_outputs_of_the_stage_over_those_of_the_one_before() -> None:
     assert found().magnifications() == {"split": 3.2, "count": 1.0}
     hidden = found(stages={"count": Ran(DATA, record(outputs=500))})

@@ -216,7 +216,9 @@ def calibration_of(
         data_transfer_s=max(low["p50"], 1.0) / 1000,
     )
     times = BatchTimes(known)
-    operation = [drained[Paradigm.OPERATION_STREAM], *(r for r in paced if r.paradigm is Paradigm.OPERATION_STREAM)]
+    # The last batches count most: those of the low rate tell the fixed time, the large ones of the drain the speed.
+    operation = [r for r in reversed(paced) if r.paradigm is Paradigm.OPERATION_STREAM]
+    operation.append(drained[Paradigm.OPERATION_STREAM])
     for batch in (batch for each in operation for batch in _batches(each)):
         times.look(batch)
     if not times.measured:
