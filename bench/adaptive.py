@@ -51,9 +51,9 @@ class ByEngine(Records):
 
 def adaptive(room: Room) -> None:
     """Every goal of the dual-paradigm engine as a ratio, side by side, on this machine."""
-    low_rates(room)
     bursts(room, sustainable(room)[REALTIME])
     switching(room)
+    low_rates(room)
 
 
 def after_a_search(room: Room) -> None:
@@ -77,7 +77,7 @@ def run(room: Room, wishes: Sequence[Mapping[str, Any]], engines: Sequence[str] 
 
 def low_rates(room: Room) -> None:
     """Median event latency at a low rate, of an application without a window and of one with it."""
-    names, paced = ("wordcount", "ad-analytics"), {"load": f"constant:{LOW_PER_S}/s", "for_s": 30, "warmup_s": 20}
+    names, paced = ("wordcount", "ad-analytics"), {"load": f"constant:{LOW_PER_S}/s", "for_s": 20, "warmup_s": 15}
     found = run(room, [{"applications": names, "repeat": REPEATS, **paced}])
     for name in names:
         low_rate(room, name, {engine: _those(records, application=name) for engine, records in found.items()})

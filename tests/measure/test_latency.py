@@ -11,6 +11,7 @@ from streamgauge.measure.answering import Answer, answering
 from streamgauge.measure.latency import MOST_SLOTS, measure_latencies
 from streamgauge.measure.window import measured_window
 from streamgauge.model import LatestPerKey, PerEvent, UserError
+from streamgauge.store.tables import connect
 from tests.measure.small_trial import events_of, outputs_of
 
 PER_EVENT = PerEvent(("word",))
@@ -109,6 +110,34 @@ def test_a_sample_that_is_too_large_never_becomes_rows_in_memory(connection) -> 
         kept.first_third_p50_ms,
         kept.last_third_p50_ms,
     )
+
+
+def test_many_touches_are_answered_in_little_memory(tmp_path: Path) -> None:
+    """Six million touches in 64 MB, which distinct, join and asof join of one query would each want for themselves."""
+    n, (events, touches, outputs) = (
+        2_000_000,
+        (tmp_path / f"{name}.parquet" for name in ("events", "touches", "outputs")),
+    )
+    place, rows = '(i % 2)::int as "partition", i // 2 as "offset"', f"range({n}) r(i)"
+    at_rest = {
+        events: f'select i as "index", {place}, i // 600 as append_ms, null as due_ms, 20 as bytes from {rows}',
+        touches: f"select {place}, ((i + j) % 1009)::varchar as word from {rows}, range(3) s(j)",
+        outputs: f"""
+            select word, {n} as append_ms, max(append_ms) as origin_append_ms, (arg_max(e, "index")).partition as
+                   origin_partition, (arg_max(e, "index")).offset as origin_offset, 0 as "partition", 0 as "offset"
+            from '{touches}' join '{events}' e using ("partition", "offset") group by word
+        """,
+    }
+    made = connect(tmp_path / "made", "512MB")
+    for file, query in at_rest.items():
+        made.execute(f"copy ({query}) to '{file}' (format parquet)")
+    made.close()
+    connection = connect(tmp_path / "spill", "64MB")
+    connection.execute("set threads = 2")
+    with answering(connection, [events], [Answer(outputs, PER_KEY, touches)], max_rows=n):
+        found = connection.execute(f"select count(*), count(*) filter (answered_ms = {n}) from answered_event_0")
+        assert found.fetchone() == (3 * n, 3 * n)
+    connection.close()
 
 
 @pytest.mark.parametrize("apart", [1, 1 << 36])

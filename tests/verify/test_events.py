@@ -58,3 +58,12 @@ def test_a_query_that_fails_while_it_runs_is_one_line(events) -> None:
             connection=events.connection,
         )
     assert "\n" not in str(caught.value)
+
+
+def test_what_is_too_large_for_the_memory_is_said_in_a_line(tmp_path) -> None:
+    with (
+        pytest.raises(UserError, match=r"too large for its figures to be taken: Out of Memory.*Publish fewer events"),
+        Events({"numbers": pa.table({"index": list(range(10))})}, tmp_path / "spill") as opened,
+    ):
+        opened.connection.execute("set memory_limit = '4MB'")
+        opened.connection.execute("select list(random()) from range(5_000_000)").fetchall()

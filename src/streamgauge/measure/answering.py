@@ -14,7 +14,11 @@ from streamgauge.model.application import LatestPerKey, Matching, PerEvent
 from streamgauge.store.tables import Table, attach, column_types, detach, one_row, quoted, text_literal
 
 MAX_ROWS = 5_000_000
-"""Up to so many touches of an answer its answered events are kept in memory; beyond, in a file where others spill."""
+"""Up to so many touches of an answer its answered events are kept in memory; beyond, in a file where others spill.
+
+Beyond, the touched events are written down as well before they meet the outputs: in one query its distinct, hash join
+and asof join hold memory at the same time, and DuckDB gave up at 50 million touches instead of spilling.
+"""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ def answering(
             if each.events:
                 connection.execute(f"drop view if exists {each.events}")
                 connection.execute(f"drop table if exists kept_{each.events}")
-                _kept_file(connection, each.events).unlink(missing_ok=True)
+                for file in (_kept_file(connection, each.events), _touched_file(connection, each.events)):
+                    file.unlink(missing_ok=True)
             detach(connection, f"answer_touch_{number}")
             detach(connection, each.outputs)
 
@@ -62,26 +67,42 @@ def _readable(connection: duckdb.DuckDBPyConnection, number: int, answer: Answer
     outputs, touches, events = f"answer_output_{number}", f"answer_touch_{number}", f"answered_event_{number}"
     attach(connection, outputs, answer.outputs)
     if isinstance(answer.matching, PerEvent):
-        query, candidates = _answered_per_event(outputs), outputs
+        spills, query = _rows(connection, outputs) > max_rows, _answered_per_event(outputs)
     elif answer.touches is not None:
         attach(connection, touches, answer.touches)
-        query, candidates = _answered_per_key(connection, answer.matching, outputs, touches), touches
+        spills, touched = _rows(connection, touches) > max_rows, _touched_events(connection, answer.matching, touches)
+        if spills:
+            touched = _written(connection, touched, _touched_file(connection, events))
+        query = _answered_per_key(connection, answer.matching, outputs, touches, touched)
     else:
         return Answered(answer, outputs, None)
-    (rows,) = one_row(connection, f"select count(*) from {candidates}")
-    if rows <= max_rows:
-        connection.execute(f"create or replace temp table kept_{events} as {query}")
-        kept = f"kept_{events}"
+    if spills:
+        query = _written(connection, query, _kept_file(connection, events))
+        _touched_file(connection, events).unlink(missing_ok=True)
     else:
-        kept = text_literal(str(_kept_file(connection, events)))
-        connection.execute(f"copy ({query}) to {kept} (format parquet, compression lz4)")
-    connection.execute(f"create or replace temp view {events} as select * from {kept}")
+        connection.execute(f"create or replace temp table kept_{events} as {query}")
+        query = f"from kept_{events}"
+    connection.execute(f"create or replace temp view {events} as {query}")
     return Answered(answer, outputs, events)
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, name: str) -> int:
+    return int(one_row(connection, f"select count(*) from {name}")[0])
+
+
+def _written(connection: duckdb.DuckDBPyConnection, query: str, file: Path) -> str:
+    """SQL: the rows of the query, which are written to the file."""
+    connection.execute(f"copy ({query}) to {text_literal(str(file))} (format parquet, compression lz4)")
+    return f"from {text_literal(str(file))}"
 
 
 def _kept_file(connection: duckdb.DuckDBPyConnection, events: str) -> Path:
     (folder,) = one_row(connection, "select current_setting('temp_directory')")
     return Path(folder) / f"{events}.parquet"
+
+
+def _touched_file(connection: duckdb.DuckDBPyConnection, events: str) -> Path:
+    return _kept_file(connection, f"touched_{events}")
 
 
 def _answered_per_event(outputs: str) -> str:
@@ -93,30 +114,36 @@ def _answered_per_event(outputs: str) -> str:
     """
 
 
-def _answered_per_key(connection: duckdb.DuckDBPyConnection, matching: LatestPerKey, outputs: str, touches: str) -> str:
-    """SQL: each touch with the first output of its key whose latest input is not before the event.
+def _touched_events(connection: duckdb.DuckDBPyConnection, matching: LatestPerKey, touches: str) -> str:
+    """SQL: each event with each key that it touches, and its place in the order of 'latest'.
 
     Keys are compared by a 64-bit hash, so that NULL and any type will do and rows keep a fixed width.
     """
-    types, order = column_types(connection, touches), _Order.of(connection)
-    touched_key = f"hash({', '.join(quoted(name) for name in matching.key)})"
-    output_key = f"hash({', '.join(f'cast({quoted(name)} as {types[name]})' for name in matching.key)})"
+    key = f"hash({', '.join(quoted(name) for name in matching.key)})"
     return f"""
-        with touch as (
-            select distinct {touched_key} as key_hash, "partition", "offset" from {touches}
-        ),
-        event as (
-            select t.key_hash, e."index", e."partition", e."offset", e.append_ms, e.due_ms,
-                   {order.place("e.append_ms", 'e."partition"', 'e."offset"')} as place
-            from touch t join input_event e on e."partition" = t."partition" and e."offset" = t."offset"
-        ),
+        select t.key_hash, e."index", e."partition", e."offset", e.append_ms, e.due_ms,
+               {_Order.of(connection).place("e.append_ms", 'e."partition"', 'e."offset"')} as place
+        from (select distinct {key} as key_hash, "partition", "offset" from {touches}) t
+        join input_event e on e."partition" = t."partition" and e."offset" = t."offset"
+    """
+
+
+def _answered_per_key(
+    connection: duckdb.DuckDBPyConnection, matching: LatestPerKey, outputs: str, touches: str, touched: str
+) -> str:
+    """SQL: each touched event with the first output of its key whose latest input is not before the event."""
+    types = column_types(connection, touches)
+    key = f"hash({', '.join(f'cast({quoted(name)} as {types[name]})' for name in matching.key)})"
+    return f"""
+        with event as ({touched}),
         reached as (
             select key_hash, place, min(append_ms) as answered_ms from (
                 select key_hash, append_ms, max(place) over (
                     partition by key_hash order by append_ms, "partition", "offset" rows unbounded preceding) as place
                 from (
-                    select {output_key} as key_hash, append_ms, "partition", "offset",
-                           {order.place("origin_append_ms", "origin_partition", "origin_offset")} as place
+                    select {key} as key_hash, append_ms, "partition", "offset",
+                           {_Order.of(connection).place("origin_append_ms", "origin_partition", "origin_offset")}
+                           as place
                     from {outputs} where origin_partition is not null))
             group by key_hash, place
         )

@@ -48,3 +48,8 @@ class Events:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+        if isinstance(error, duckdb.OutOfMemoryException):
+            raise UserError(
+                f"the trial is too large for its figures to be taken: {str(error).splitlines()[0]}",
+                "Publish fewer events, with --for or --events",
+            ) from error
