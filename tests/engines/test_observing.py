@@ -68,6 +68,21 @@ def test_partitions_of_several_inputs_are_numbered_on(tmp_path: Path) -> None:
     assert seen.since_boundary_s >= 0 and seen.since_boundary_s + seen.to_boundary_s == pytest.approx(10)
 
 
+def test_a_segment_is_behind_as_long_as_its_newest_outputs_had_waited(tmp_path: Path) -> None:
+    log: Any = FakeLog(a={0: 10}, out={0: 33})
+    one = live(tmp_path, "count", (ReadTopic("a"),), "out")
+    observer = Observer(log, [one], 10.0)
+    seen = []
+    for latencies_ms in ((8, 9), (900, 800), (), (9, 8)):
+        observer._tails["out"].records = [record(1000, 9, 1000 + each) for each in latencies_ms]  # type: ignore[attr-defined]
+        observer.observe()
+        seen.append(one.behind)
+    assert seen == [False, True, True, False], "where nothing new is seen nothing has changed"
+    one.behind, one.paradigm = True, Paradigm.OPERATION_STREAM
+    observer.observe()
+    assert not one.behind
+
+
 def test_a_micro_batch_tells_its_time_and_what_it_consumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log: Any = FakeLog(a={0: 100}, out={0: 0})
     one = live(tmp_path, "count", (ReadTopic("a"),), "out")

@@ -113,3 +113,21 @@ def test_it_takes_no_longer_than_it_may(tmp_path: Path, monkeypatch: pytest.Monk
     start.on_start = lambda: time.sleep(0.15)
     run_through(Standbys(Topics(), [segment(tmp_path, [])], ("wordcount",), start))  # type: ignore[arg-type]
     assert len(start.started) == 2
+
+
+def test_it_waits_while_records_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standby, "ASK_S", 0.01)
+    one, start = segment(tmp_path, []), Copies()
+
+    def overloaded() -> None:
+        if len(start.started) == 1:
+            one.behind = True
+
+    start.on_start = overloaded
+    standbys = Standbys(Topics(), [one], ("wordcount",), start)  # type: ignore[arg-type]
+    standbys.begin()
+    standbys._thread.join(0.3)
+    assert standbys._thread.is_alive() and len(start.started) == 1
+    one.behind = False
+    standbys._thread.join(20)
+    assert len(start.started) == ENOUGH_BATCHES // PASS_BATCHES

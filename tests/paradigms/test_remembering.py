@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -49,6 +50,17 @@ def test_what_a_switch_took_is_remembered() -> None:
     remembering.remember(ME, again.trackers.values())
     (known,) = remembering.remembered(ME, [Known("count", assumed_figures())])
     assert known.gaps_s == tracker.measured_gaps_s, "a query in which nothing was switched forgets nothing"
+
+
+def test_a_data_stream_that_was_probably_measured_cold_is_measured_again_before_it_is_left() -> None:
+    slow = replace(WORD_COUNT, data_per_s=0.1 * WORD_COUNT.operation_per_s)
+    scheduler = Scheduler([Known("count", assumed_figures())])
+    simulate(*steps((10, 500), (10, 2 * slow.data_per_s), (10, 500)), [world(slow)], scheduler)
+    assert scheduler.trackers["count"].measured
+    remembering.remember(ME, scheduler.trackers.values())
+    (known,) = remembering.remembered(ME, [Known("count", assumed_figures())])
+    assert not known.measured and known.figures.data_per_s == pytest.approx(slow.data_per_s, rel=0.1)
+    assert not Scheduler([known]).trackers["count"].speed_known
 
 
 def test_half_of_them_are_not() -> None:

@@ -11,7 +11,7 @@ import pytest
 from streamgauge.engines.spark.prepared import FITS
 from streamgauge.load.bursts import BurstsLoad
 from streamgauge.paradigms.decisions import Decision
-from streamgauge.paradigms.equations import assumed_figures
+from streamgauge.paradigms.equations import ASSUMED_K, assumed_figures
 from streamgauge.paradigms.paradigm import How, Paradigm
 from streamgauge.paradigms.scheduler import Scheduler
 from streamgauge.paradigms.settings import Objective, SchedulerSettings
@@ -149,12 +149,27 @@ def test_a_speed_that_is_known_too_low_is_refuted_by_what_is_carried() -> None:
     assert found.switches == 0
 
 
+def test_a_burst_whose_queue_does_not_grow_is_carried_whatever_is_known_of_the_speed() -> None:
+    known = [Known("count", replace(WORD_COUNT, data_per_s=0.6 * PD), True)]
+    found = simulate_adaptive(*steps((13, 500), (4, 0.9 * PD), (13, 500)), [world()], known=known)
+    assert found.switches == 0
+
+
 def test_a_speed_far_below_that_of_micro_batches_is_tried_again_too() -> None:
     # Of a process that was only starting; without the try it would never leave micro-batches.
     known = [Known("count", replace(WORD_COUNT, data_per_s=80), True)]
     found = simulate_adaptive(*steps((10, 500), (5, 2 * PD), (90, 0.02 * PO)), [world()], known=known)
     assert found.final == (Paradigm.DATA_STREAM,)
     assert found.seconds[70:].mean() < 0.1
+
+
+def test_a_speed_of_less_than_the_papers_share_of_po_is_tried_again_soon() -> None:
+    # Measured while code was still compiled: 20,000/s stayed in micro-batches for a whole trial.
+    known = [Known("count", replace(WORD_COUNT, data_per_s=PD / 4), True)]
+    found = simulate_adaptive(*steps((10, 500), (5, 2 * PD), (60, 0.6 * PD)), [world()], known=known)
+    assert 0.6 * PD < ASSUMED_K * PO
+    assert found.final == (Paradigm.DATA_STREAM,)
+    assert found.seconds[30:].mean() < 0.1
 
 
 def test_nothing_is_decided_before_a_query_has_got_going() -> None:

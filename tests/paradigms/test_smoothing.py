@@ -185,3 +185,16 @@ def test_a_jvm_that_warms_up_is_known_by_its_last_batches() -> None:
     found = times.fitted(KNOWN)
     assert found.operation_per_s == pytest.approx(400_000, rel=0.15)
     assert found.fixed_s == pytest.approx(0.15, rel=0.25)
+
+
+def test_what_was_carried_is_not_undone_by_the_first_window() -> None:
+    # 200,000/s had been carried for seconds when a long end of a batch made 123,000 of it, and a needless switch.
+    speed = DataSpeed(20_000)
+    speed.at_least(200_000)
+    for number in range(8):
+        speed.look(number / 10, 12_300 * number, waiting=True)
+    assert speed.measured and speed.per_s == 200_000
+    speed.doubted()
+    for number in range(8, 20):
+        speed.look(number / 10, 12_300 * number, waiting=True)
+    assert speed.per_s == pytest.approx(123_000)

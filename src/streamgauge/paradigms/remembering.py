@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from streamgauge.paradigms.equations import assumed_figures
+from streamgauge.paradigms.equations import ASSUMED_K, assumed_figures
 from streamgauge.paradigms.tracking import Known, SegmentTracker
 
 Identity = tuple[str, ...]
@@ -21,7 +21,9 @@ def remember(identity: Identity, trackers: Iterable[SegmentTracker]) -> None:
             # Latency is seen at once and anew: that of the last moments of a query is not typical.
             figures = replace(tracker.figures, data_transfer_s=assumed_figures().data_transfer_s)
             gaps_s = tracker.measured_gaps_s
-            known = Known(tracker.name, figures, True, tracker.magnification, gaps_s=gaps_s)
+            # A data stream slower than the paper's was probably measured cold, and would never be given a chance again.
+            likely = figures.k >= ASSUMED_K
+            known = Known(tracker.name, figures, likely, tracker.magnification, gaps_s=gaps_s)
             _measured[identity, tracker.name] = known
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from streamgauge.paradigms import forecast
 from streamgauge.paradigms.actuator import Observation, Order, SegmentSeen
 from streamgauge.paradigms.decisions import Decision, inputs_of
-from streamgauge.paradigms.equations import FULL, SwitchPoint, switch_point
+from streamgauge.paradigms.equations import ASSUMED_K, FULL, SwitchPoint, switch_point
 from streamgauge.paradigms.forecast import Situation, Way
 from streamgauge.paradigms.paradigm import How, Paradigm
 from streamgauge.paradigms.range import switch_range
@@ -25,6 +25,8 @@ from streamgauge.paradigms.tracking import Known, SegmentTracker
 CONFIRMING_TICKS = 3
 """A spike shorter than a tick touches two of them: the third tells a burst from it."""
 LONGEST_EXPECTED_S = 120.0
+GROWN = 0.3
+"""A burst whose queue has not grown by this share of what PD makes expect is carried: PD is higher than measured."""
 PROSPECTIVE_BURST = 2.0
 """The burst that micro-batches are prepared for, as a multiple of PD."""
 GUESSED_BOUNDS = (1.0, 2.4, 5.8)
@@ -38,8 +40,9 @@ FIRST_RETRY_S = 30.0
 LONGEST_RETRY_S = 600.0
 """PD cannot be measured in the operation stream, and one of a JVM that was cold is too low. So after some time there
 the data stream is tried again; each time that fails the next attempt waits twice as long."""
-LIKELY_K = 0.1
-"""A data stream that is slower than this share of PO was measured wrongly, or is worth a try in any case."""
+LIKELY_RETRY_S = 8.0
+"""A data stream that is slower than the paper's K says, as a share of PO, was probably measured cold: it is tried
+again so soon, at a rate that this share of PO would carry."""
 DOUBLED_S = 120.0
 """What PD may have become is taken to grow with its age, to twice what it was after this long."""
 
@@ -63,7 +66,8 @@ class Scheduler:
         self._held: set[str] = set()
         self._patience_s = dict.fromkeys(self.trackers, 0.0)
         self._returned_at_s: dict[str, float] = {}
-        self._retry_s = dict.fromkeys(self.trackers, FIRST_RETRY_S)
+        self._failed = dict.fromkeys(self.trackers, 0)
+        """Attempts to return that were made because PD may be old, one after another."""
         self._retried: set[str] = set()
 
     def tick(self, now: Observation) -> list[Order]:
@@ -85,7 +89,7 @@ class Scheduler:
                 continue
             if not self._may_switch(tracker, now.at_s):
                 continue
-            if tracker.paradigm is Paradigm.DATA_STREAM and tracker.speed_known:
+            if tracker.paradigm is Paradigm.DATA_STREAM and tracker.speed_known and tracker.going:
                 orders += self._consider_operation(now, tracker, seen, points[name])
             elif tracker.paradigm is Paradigm.OPERATION_STREAM:
                 orders += self._consider_return(now, tracker, seen, points[name])
@@ -135,7 +139,8 @@ class Scheduler:
         rate, after = self._expected_per_s(tracker), min(self._baseline(tracker), FULL * figures.data_per_s)
         queue = tracker.seen.length
         ahead = queue + max(0.0, rate - figures.data_per_s) * lasting_s
-        if max(queue, ahead) <= point.up:
+        carried = queue <= point.up and queue < GROWN * (rate - figures.data_per_s) * tracker.arrival.hot_s
+        if max(queue, ahead) <= point.up or carried:
             self._held.discard(tracker.name)
             return []
         situation = Situation(queue, tracker.seen.age_s, rate, lasting_s, after)
@@ -250,10 +255,13 @@ class Scheduler:
         name, rate = tracker.name, tracker.arrival.fast_per_s
         aged_s = now.at_s - (now.at_s if tracker.switched_at_s is None else tracker.switched_at_s)
         figures = tracker.figures
-        likely = max((1 + min(1.0, aged_s / DOUBLED_S)) * figures.data_per_s, LIKELY_K * figures.operation_per_s)
-        if aged_s < self._retry_s[name] or rate > likely:
+        likely = rate <= ASSUMED_K * figures.operation_per_s
+        wait_s = (LIKELY_RETRY_S if likely else FIRST_RETRY_S) * 2 ** self._failed[name]
+        if not likely and rate > (1 + min(1.0, aged_s / DOUBLED_S)) * figures.data_per_s:
             return []
-        self._retry_s[name] = min(2 * self._retry_s[name], LONGEST_RETRY_S)
+        if aged_s < min(wait_s, LONGEST_RETRY_S):
+            return []
+        self._failed[name] += 1
         self._retried.add(name)
         gap_s = tracker.gap_s(Paradigm.DATA_STREAM, seen.warm)
         reason = f"PD was measured {aged_s:,.0f} s ago: the data stream is tried again"
@@ -282,7 +290,7 @@ class Scheduler:
         """Wait longer before the next return where the last one came too early; forget it after a minute."""
         since_s = at_s - self._returned_at_s.get(name, -math.inf)
         if since_s > FORGIVEN_S:
-            self._retry_s[name] = FIRST_RETRY_S
+            self._failed[name] = 0
         if name in self._retried:
             self._retried.discard(name)
         elif since_s <= RELAPSE_S:

@@ -108,6 +108,8 @@ class DataSpeed:
     def __init__(self, per_s: float, measured: bool = False) -> None:
         self.per_s = per_s
         self.measured = measured
+        self._carried_per_s = 0.0
+        """What it was seen to carry since it was last doubted."""
         self._last: tuple[float, float] | None = None
         self._working_s = 0.0
         self._worked = 0.0
@@ -137,13 +139,15 @@ class DataSpeed:
         seen, share = self._worked / self._working_s, 1 - math.exp(-self._working_s / SPEED_MEMORY_S)
         self._working_s = self._worked = 0.0
         if seen > 0:
-            self.per_s += (share if self.measured else 1.0) * (seen - self.per_s)
+            known = self.per_s + share * (seen - self.per_s)
+            # A window with a pause in it does not undo what has been carried before.
+            self.per_s = known if self.measured else max(seen, self._carried_per_s)
             self.measured = True
 
     def at_least(self, per_s: float) -> None:
         """What was worked off with nothing waiting is a bound from below."""
-        if per_s > self.per_s:
-            self.per_s = per_s
+        self._carried_per_s = max(self._carried_per_s, per_s)
+        self.per_s = max(self.per_s, per_s)
 
     def interrupted(self) -> None:
         """A switch begins: what is seen until the new query runs is no speed."""
@@ -152,7 +156,7 @@ class DataSpeed:
 
     def doubted(self) -> None:
         """It is to be measured anew: the next window replaces what was known."""
-        self.measured = False
+        self.measured, self._carried_per_s = False, 0.0
 
     def _stand_still(self, passed_s: float) -> None:
         """The end of a batch, which says nothing of the speed between two; or progress that only shows now and then."""

@@ -11,7 +11,8 @@ from streamgauge.paradigms.actuator import SegmentSeen
 from streamgauge.paradigms.equations import ASSUMED_K, SegmentFigures
 from streamgauge.paradigms.paradigm import Paradigm
 from streamgauge.paradigms.queue import QueueEstimator, QueueSeen
-from streamgauge.paradigms.smoothing import ArrivalRate, BatchTimes, DataSpeed, MedianTime
+from streamgauge.paradigms.smoothing import SURE, ArrivalRate, BatchTimes, DataSpeed, MedianTime
+from streamgauge.paradigms.starting import Starting
 
 WARM_GAP_S = {Paradigm.DATA_STREAM: 0.4, Paradigm.OPERATION_STREAM: 0.3}
 """Until the new query reads, before one was measured: real time warm, and micro-batch, whose own t_s comes after it."""
@@ -25,8 +26,6 @@ UNDISTURBED_S = 1.0
 """After this long without a queue no output that a look shows has waited: a tail is half a second old, or one."""
 CLEAR_S = 0.25
 """What arrived in the last so many seconds may be on its way without any record having waited for others."""
-STARTING_S = 5.0
-"""A first query that has not caught up by then is slow, and not just starting."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class SegmentTracker:
         self._committed: int | None = None
         self._clear_from: tuple[float, float] | None = None
         self._undisturbed_from_s: float | None = None
-        self._going_from_s: float | None = None
+        self._starting = Starting()
 
     @property
     def figures(self) -> SegmentFigures:
@@ -82,6 +81,11 @@ class SegmentTracker:
     def speed_known(self) -> bool:
         """Whether PD was measured, here or by a calibration; an assumed one is no ground for a switch."""
         return self._speed.measured
+
+    @property
+    def going(self) -> bool:
+        """Whether its first query has got going: what waits before says nothing of a burst."""
+        return self._starting.going
 
     @property
     def measured(self) -> bool:
@@ -168,7 +172,11 @@ class SegmentTracker:
         return self.switched_at_s is None or at_s - self.switched_at_s > OVERDUE_S
 
     def _note_data_stream(self, at_s: float, seen: SegmentSeen, queue: QueueSeen, waited: bool) -> None:
-        self._speed.look(at_s, queue.answered, waited and self._started(at_s, queue))
+        # The first progress that shows was made before: what is measured begins behind it.
+        self._speed.look(at_s, queue.answered, waited and self._starting.caught_up)
+        self._starting.look(at_s, queue.answered, self._clear(queue))
+        if not self._starting.caught_up:
+            self._speed.at_least(SURE * self._starting.at_least_per_s)
         self._note_latency(at_s, seen, queue)
         self._note_carried(at_s, queue)
         if seen.outputs is not None:
@@ -193,14 +201,6 @@ class SegmentTracker:
 
     def _clear(self, queue: QueueSeen) -> bool:
         return queue.length <= max(self._saturated(), CLEAR_S * self.arrival.tick_per_s)
-
-    def _started(self, at_s: float, queue: QueueSeen) -> bool:
-        """Whether its first query has got going: what waits until then says nothing of a speed."""
-        if self._going_from_s is None:
-            self._going_from_s = at_s + STARTING_S
-        if queue.answered > 0 and self._clear(queue):
-            self._going_from_s = at_s
-        return at_s >= self._going_from_s
 
     def _note_carried(self, at_s: float, queue: QueueSeen) -> None:
         """What was answered in a second in which next to nothing waited is a rate that the data stream carries."""

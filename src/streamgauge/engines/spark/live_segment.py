@@ -101,6 +101,8 @@ class LiveSegment:
     switching: bool = False
     """From the stop of the old query until the new one reads."""
     warm: dict[Paradigm, bool] = field(default_factory=lambda: dict.fromkeys(Paradigm, False))
+    behind: bool = False
+    """Whether its newest outputs had to wait for long."""
     started_s: float = 0.0
     """When the present query was started, seconds since the epoch."""
     boundary_s: float = 0.0

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from streamgauge.paradigms.smoothing import BatchSeen
 
 ASK_S = 1.0
 """The log must answer within this; a look that fails costs a tick."""
+BEHIND_S = 0.3
+"""An output that took so long waited for others; the end of a batch alone takes less, mostly."""
 REMEMBERED = 256
 """Looks at a topic between two segments that are kept to translate origins by."""
 
@@ -128,11 +131,13 @@ class Observer:
         to_boundary_s, in_batch = max(0.0, self._batch_duration_s - since_s), 0
         if not flowing:
             to_boundary_s, in_batch = _rest_of_batch(segment, at_s, last_batch_s)
-        tail = tails.get(segment.output or "", ())
+        tail = self._origins(segment, tails.get(segment.output or "", ()))
+        if tail or not flowing:
+            segment.behind = flowing and _waited_s(tail) > BEHIND_S
         return SegmentSeen(
             paradigm=paradigm,
             ends={each.first_partition + p: e for each in segment.reads for p, e in ends[each.topic].items()},
-            tail=self._origins(segment, tail),
+            tail=tail,
             outputs=None if segment.output is None else sum(ends[segment.output].values()),
             consumed=self._consumed(segment, new, ends),
             batches=() if flowing else tuple(map(batch_seen, new)),
@@ -171,6 +176,12 @@ class Observer:
                 for origin in self._passages[each.topic].translated(tail)
             )
         return tuple(OriginSeen(o[0], o[1], o[2], record.append_ms) for record in tail if (o := record.origin))
+
+
+def _waited_s(tail: Sequence[OriginSeen]) -> float:
+    """How long the newest outputs took, most of them."""
+    known = [origin.latency_s for origin in tail if origin.latency_s is not None]
+    return median(known) if known else 0.0
 
 
 def batch_seen(progress: Mapping[str, Any]) -> BatchSeen:

@@ -118,6 +118,10 @@ class Standbys:
         """Whether a standby is in nobody's way; the next job of this process goes on with one that was."""
         return not (self._stop.is_set() or segment.changing) and segment.paradigm is Paradigm.DATA_STREAM
 
+    def _idle(self, segment: LiveSegment) -> bool:
+        """Whether the processor is not wanted for records that wait: their speed would be measured too low."""
+        return self._free(segment) and not segment.behind
+
     def _warm_up(self, segment: LiveSegment, warmth: Warmth) -> None:
         """One pass after another, all into one topic."""
         topic = f"{segment.output or segment.reads[0].topic}{STANDBY}"
@@ -126,7 +130,10 @@ class Standbys:
             self._cluster.create_topic(topic, 1)
         try:
             while self._free(segment) and not warmth.over:
-                self._pass(segment, warmth, topic)
+                if segment.behind:
+                    self._stop.wait(ASK_S)
+                else:
+                    self._pass(segment, warmth, topic)
         finally:
             self._cluster.delete_topics([topic])
 
@@ -138,9 +145,9 @@ class Standbys:
         handle: StreamingQuery | None = None
         try:
             handle = query = self._start(segment, Standby(topic, str(checkpoint), LARGE_RECORDS))
-            self._wait(lambda: newest_commit(checkpoint) is not None or not (query.isActive and self._free(segment)))
+            self._wait(lambda: newest_commit(checkpoint) is not None or not (query.isActive and self._idle(segment)))
             until_s = time.monotonic() + PASS_S
-            while query.isActive and self._free(segment) and time.monotonic() < until_s:
+            while query.isActive and self._idle(segment) and time.monotonic() < until_s:
                 done = newest_commit(checkpoint) or 0
                 segment.warm[Paradigm.OPERATION_STREAM] |= done >= BATCHES - 1
                 if done >= PASS_BATCHES - 1:
