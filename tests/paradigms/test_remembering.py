@@ -53,14 +53,25 @@ def test_what_a_switch_took_is_remembered() -> None:
 
 
 def test_a_data_stream_that_was_probably_measured_cold_is_measured_again_before_it_is_left() -> None:
-    slow = replace(WORD_COUNT, data_per_s=0.1 * WORD_COUNT.operation_per_s)
+    slow = replace(WORD_COUNT, data_per_s=0.04 * WORD_COUNT.operation_per_s)
     scheduler = Scheduler([Known("count", assumed_figures())])
     simulate(*steps((10, 500), (10, 2 * slow.data_per_s), (10, 500)), [world(slow)], scheduler)
     assert scheduler.trackers["count"].measured
     remembering.remember(ME, scheduler.trackers.values())
     (known,) = remembering.remembered(ME, [Known("count", assumed_figures())])
-    assert not known.measured and known.figures.data_per_s == pytest.approx(slow.data_per_s, rel=0.1)
-    assert not Scheduler([known]).trackers["count"].speed_known
+    assert known.figures.data_per_s == pytest.approx(slow.data_per_s, rel=0.1)
+    again = Scheduler([known]).trackers["count"]
+    assert not again.speed_known and again.figures == known.figures
+
+
+def test_what_was_measured_is_remembered_though_the_query_ended_in_doubt_of_its_data_stream() -> None:
+    told = after(steps((10, 500), (10, 2 * WORD_COUNT.data_per_s), (10, 500)))
+    told.trackers["count"].doubt_speed()
+    assert not told.trackers["count"].speed_known
+    remembering.remember(ME, told.trackers.values())
+    (known,) = remembering.remembered(ME, [Known("count", assumed_figures())])
+    again = Scheduler([known]).trackers["count"]
+    assert again.speed_known and again.figures.fixed_s == pytest.approx(WORD_COUNT.fixed_s, rel=0.5)
 
 
 def test_half_of_them_are_not() -> None:

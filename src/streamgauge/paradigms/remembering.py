@@ -11,20 +11,27 @@ from streamgauge.paradigms.tracking import Known, SegmentTracker
 Identity = tuple[str, ...]
 """What makes two queries the same: the application or name, its cuts, its parameters."""
 
+LEAST_K = ASSUMED_K / 4
+"""A data stream slower than this share of micro-batches was probably measured cold: it is measured again before it is
+left."""
+
 _measured: dict[tuple[Identity, str], Known] = {}
 
 
 def remember(identity: Identity, trackers: Iterable[SegmentTracker]) -> None:
     """Keep the figures of segments that were measured in both paradigms; half of them would not make a K."""
     for tracker in trackers:
-        if tracker.measured:
+        if tracker.compared:
             # Latency is seen at once and anew: that of the last moments of a query is not typical.
             figures = replace(tracker.figures, data_transfer_s=assumed_figures().data_transfer_s)
-            gaps_s = tracker.measured_gaps_s
-            # A data stream slower than the paper's was probably measured cold, and would never be given a chance again.
-            likely = figures.k >= ASSUMED_K
-            known = Known(tracker.name, figures, likely, tracker.magnification, gaps_s=gaps_s)
-            _measured[identity, tracker.name] = known
+            _measured[identity, tracker.name] = Known(
+                tracker.name,
+                figures,
+                measured=True,
+                magnification=tracker.magnification,
+                sure=figures.k >= LEAST_K,
+                gaps_s=tracker.measured_gaps_s,
+            )
 
 
 def remembered(identity: Identity, known: Sequence[Known]) -> list[Known]:

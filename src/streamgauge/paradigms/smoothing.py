@@ -108,6 +108,8 @@ class DataSpeed:
     def __init__(self, per_s: float, measured: bool = False) -> None:
         self.per_s = per_s
         self.measured = measured
+        self.met = measured
+        """Whether it was ever measured, whatever became of that."""
         self._carried_per_s = 0.0
         """What it was seen to carry since it was last doubted."""
         self._last: tuple[float, float] | None = None
@@ -142,7 +144,7 @@ class DataSpeed:
             known = self.per_s + share * (seen - self.per_s)
             # A window with a pause in it does not undo what has been carried before.
             self.per_s = known if self.measured else max(seen, self._carried_per_s)
-            self.measured = True
+            self.measured = self.met = True
 
     def at_least(self, per_s: float) -> None:
         """What was worked off with nothing waiting is a bound from below."""

@@ -37,6 +37,8 @@ class Known:
     measured: bool = False
     magnification: float | None = None
     pinned: Paradigm | None = None
+    sure: bool = True
+    """Whether PD, where it is measured, is a ground for a switch before it was seen again."""
     gaps_s: Mapping[tuple[Paradigm, bool], float] = field(default_factory=dict)
     """(to which paradigm, whether warm) → how long a switch was seen to take."""
 
@@ -55,7 +57,7 @@ class SegmentTracker:
         """When it was last told to switch."""
         self.ordered_bound: int | None = None
         self._estimator = QueueEstimator(magnification=known.magnification)
-        self._speed = DataSpeed(known.figures.data_per_s, known.measured)
+        self._speed = DataSpeed(known.figures.data_per_s, known.measured and known.sure)
         self._calibrated = known.measured
         self._batches = BatchTimes(known.figures)
         self._latency = MedianTime(known.figures.data_transfer_s)
@@ -91,6 +93,11 @@ class SegmentTracker:
     def measured(self) -> bool:
         """Whether both speeds were measured, here or by a calibration."""
         return self._speed.measured and (self._calibrated or self._batches.measured)
+
+    @property
+    def compared(self) -> bool:
+        """Whether both paradigms were met, here or before, so that K is known; PD may be in doubt since."""
+        return self._calibrated or (self._batches.measured and self._speed.met)
 
     @property
     def idle(self) -> bool:
