@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from streamgauge.paradigms import remembering
-from streamgauge.paradigms.equations import assumed_figures
+from streamgauge.paradigms.equations import SegmentFigures, assumed_figures
 from streamgauge.paradigms.paradigm import Paradigm
 from streamgauge.paradigms.scheduler import Scheduler
-from streamgauge.paradigms.simulation import simulate
+from streamgauge.paradigms.simulation import simulate, simulate_adaptive
 from streamgauge.paradigms.tracking import Known
 from tests.paradigms.worlds import WORD_COUNT, steps, world
 
@@ -25,9 +25,9 @@ def a_new_process() -> Iterator[None]:
     remembering.forget()
 
 
-def after(load: tuple, **changes: float) -> Scheduler:
+def after(load: tuple, figures: SegmentFigures = WORD_COUNT, **changes: float) -> Scheduler:
     scheduler = Scheduler([Known("count", assumed_figures())])
-    simulate(*load, [world(**changes)], scheduler)
+    simulate(*load, [world(figures, **changes)], scheduler)
     return scheduler
 
 
@@ -62,6 +62,16 @@ def test_a_data_stream_that_was_probably_measured_cold_is_measured_again_before_
     assert known.figures.data_per_s == pytest.approx(slow.data_per_s, rel=0.1)
     again = Scheduler([known]).trackers["count"]
     assert not again.speed_known and again.figures == known.figures
+
+
+def test_micro_batches_that_were_probably_measured_cold_are_tried_again() -> None:
+    cold = replace(WORD_COUNT, operation_per_s=1.1 * WORD_COUNT.data_per_s)
+    told = after(steps((10, 500), (10, 2 * WORD_COUNT.data_per_s), (10, 500)), figures=cold)
+    assert told.trackers["count"].figures.k > remembering.MOST_K
+    remembering.remember(ME, told.trackers.values())
+    known = remembering.remembered(ME, [Known("count", assumed_figures())])
+    found = simulate_adaptive(*steps((10, 500), (10, 2 * WORD_COUNT.data_per_s), (10, 500)), [world()], known=known)
+    assert found.switches == 2
 
 
 def test_what_was_measured_is_remembered_though_the_query_ended_in_doubt_of_its_data_stream() -> None:

@@ -11,9 +11,9 @@ from streamgauge.paradigms.tracking import Known, SegmentTracker
 Identity = tuple[str, ...]
 """What makes two queries the same: the application or name, its cuts, its parameters."""
 
-LEAST_K = ASSUMED_K / 4
+LEAST_K, MOST_K = ASSUMED_K / 4, 2 * ASSUMED_K
 """A data stream slower than this share of micro-batches was probably measured cold: it is measured again before it is
-left."""
+left. Micro-batches that much slower were, too: their speed is assumed again, or no burst would ever try them."""
 
 _measured: dict[tuple[Identity, str], Known] = {}
 
@@ -27,7 +27,7 @@ def remember(identity: Identity, trackers: Iterable[SegmentTracker]) -> None:
             _measured[identity, tracker.name] = Known(
                 tracker.name,
                 figures,
-                measured=True,
+                measured=figures.k <= MOST_K,
                 magnification=tracker.magnification,
                 sure=figures.k >= LEAST_K,
                 gaps_s=tracker.measured_gaps_s,
