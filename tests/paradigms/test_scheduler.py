@@ -172,6 +172,14 @@ def test_a_speed_of_less_than_the_papers_share_of_po_is_tried_again_soon() -> No
     assert found.seconds[30:].mean() < 0.1
 
 
+def test_micro_batches_are_not_left_aside_for_being_slow_when_the_process_was_cold() -> None:
+    # Both speeds as of its first seconds: real time has become four times as fast since, and so have batches.
+    cold = replace(WORD_COUNT, data_per_s=PD / 4, operation_per_s=PO / 10)
+    found = simulate_adaptive(*ONE_BURST, [world()], known=[Known("count", cold, True, sure=False)])
+    assert found.mean_s <= 0.8 * better_fixed(ONE_BURST, world())
+    assert found.switches == 2
+
+
 def test_nothing_is_decided_before_a_query_has_got_going() -> None:
     known = [Known("count", replace(WORD_COUNT, data_per_s=300), True)]
     found = simulate_adaptive(*steps((30, 500)), [world()], known=known)

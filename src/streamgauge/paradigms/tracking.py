@@ -66,6 +66,8 @@ class SegmentTracker:
         }
         self._gaps_known_s = dict(known.gaps_s)
         self._figures = known.figures
+        self._seen_together = (known.figures.data_per_s, known.figures.operation_per_s)
+        """PD and PO when PO was last measured."""
         self._magnification = known.magnification
         self._first: tuple[int, float] | None = None
         self._stopped: tuple[float, bool] | None = None
@@ -223,11 +225,22 @@ class SegmentTracker:
         figures = self._figures
         speed, low = self._speed.per_s, self._latency.seconds
         if speed != figures.data_per_s or low != figures.data_transfer_s:
-            # As long as PO is only assumed it is K that is: a faster data stream has faster batches too.
-            known = self._calibrated or self._batches.measured
-            operation = figures.operation_per_s if known else speed / ASSUMED_K
+            operation = self._operation_per_s(speed)
             figures = replace(figures, data_per_s=speed, data_transfer_s=low, operation_per_s=operation)
-        self._figures = self._batches.fitted(figures) if batches else figures
+        if batches:
+            figures = self._batches.fitted(figures)
+            self._seen_together = (speed, figures.operation_per_s)
+        self._figures = figures
+
+    def _operation_per_s(self, speed: float) -> float:
+        """PO as long as no new batch tells it: where the data stream has become faster batches have, too.
+
+        A JVM that was cold made both slow; else it would leave its first bursts to micro-batches and no other.
+        """
+        then, operation = self._seen_together
+        if not (self._calibrated or self._batches.measured):
+            return speed / ASSUMED_K
+        return operation * max(1.0, speed / then)
 
 
 def _gap(to: Paradigm, warm: bool) -> float:
