@@ -40,8 +40,8 @@ class ByEngine(Records):
     """Keeps records by engine; a wrong answer is told and kept."""
 
     def finished(self, number: int, trial: Any, record: dict[str, Any]) -> None:
-        """Keep the record."""
-        self.found.setdefault(trial.engine, []).append(record)
+        """Keep the record, with the number by which its tables are found."""
+        self.found.setdefault(trial.engine, []).append({**record, "number": number})
         print(f"  {trial.application} · {trial.engine} · {trial.load}: {_told(record)}", file=sys.stderr, flush=True)
 
     def probed(self, number: int, outcome: ProbeOutcome) -> None:
