@@ -17,6 +17,7 @@ from streamgauge.model.errors import LogError, StreamgaugeError, UserError
 _kafka_admin: Any = confluent_kafka.admin
 """Untyped on purpose: the package's own types leave out half of what it exports."""
 
+_HEARD_S = 2.0
 _TIMEOUT_S = 30.0
 _REACH_S = 5.0
 _TOPIC_SETTINGS = {
@@ -85,7 +86,7 @@ class Cluster:
         self._wait_until_served(name, partitions)
 
     def delete_topics(self, names: Iterable[str]) -> None:
-        """Delete the topics; one that does not exist is no error."""
+        """Delete the topics and return when none is listed any more; one that does not exist is no error."""
         wanted = list(names)
         if not wanted:
             return
@@ -99,6 +100,10 @@ class Cluster:
                 raise LogError(
                     f"the topic '{name}' was not deleted within {_TIMEOUT_S} s", "Check that the broker is well"
                 ) from None
+        # A broker hears of it a moment after the controller; one that makes topics on demand may have made it again.
+        deadline = time.monotonic() + _HEARD_S
+        while not self.topics().isdisjoint(wanted) and time.monotonic() < deadline:
+            time.sleep(0.02)
 
     def topics(self) -> set[str]:
         """Names of the topics that exist, Kafka's own left out."""
