@@ -53,3 +53,18 @@ def test_one_look_counts_once_however_many_outputs_it_shows() -> None:
         late_ms, many = (90, 400) if look == 58 else (3, 10)
         tracker.look(at_s, seen(end, answers(end, late_ms, at_s, many)))
     assert tracker.figures.data_transfer_s == pytest.approx(0.003)
+
+
+def test_a_faster_data_stream_has_faster_batches_up_to_what_is_assumed_of_them() -> None:
+    def operation_per_s(known_pd: float, known_po: float) -> float:
+        figures = SegmentFigures(known_pd, known_po, 0.02, 0.06, 0.002)
+        tracker, end = SegmentTracker(Known("count", figures, measured=True)), 1_000
+        for look in range(40):
+            end += PD // 10
+            tracker.look(FIRST_S + look / 10, seen(end))
+        assert tracker.figures.data_per_s == pytest.approx(PD, rel=0.05), "what it carried with nothing waiting"
+        return tracker.figures.operation_per_s
+
+    assert operation_per_s(PD / 4, PD / 2) == pytest.approx(2 * PD, rel=0.05)
+    assert operation_per_s(PD / 4, 4 * PD) == pytest.approx(5 * PD, rel=0.05)
+    assert operation_per_s(PD / 4, 8 * PD) == 8 * PD

@@ -235,12 +235,14 @@ class SegmentTracker:
     def _operation_per_s(self, speed: float) -> float:
         """PO as long as no new batch tells it: where the data stream has become faster batches have, too.
 
-        A JVM that was cold made both slow; else it would leave its first bursts to micro-batches and no other.
+        A JVM that was cold made both slow; else it would leave its first bursts to micro-batches and no other. It is
+        not raised beyond what is assumed where nothing is known.
         """
-        then, operation = self._seen_together
+        assumed = speed / ASSUMED_K
         if not (self._calibrated or self._batches.measured):
-            return speed / ASSUMED_K
-        return operation * max(1.0, speed / then)
+            return assumed
+        then, operation = self._seen_together
+        return max(operation, min(operation * speed / then, assumed))
 
 
 def _gap(to: Paradigm, warm: bool) -> float:
