@@ -17,9 +17,10 @@ from streamgauge.model.errors import LogError, StreamgaugeError, UserError
 _kafka_admin: Any = confluent_kafka.admin
 """Untyped on purpose: the package's own types leave out half of what it exports."""
 
-_HEARD_S = 2.0
 _TIMEOUT_S = 30.0
 _REACH_S = 5.0
+_GONE_S = 2.0
+"""A deleted topic may be listed for so long at most."""
 _TOPIC_SETTINGS = {
     "message.timestamp.type": "LogAppendTime",
     "cleanup.policy": "delete",
@@ -101,7 +102,7 @@ class Cluster:
                     f"the topic '{name}' was not deleted within {_TIMEOUT_S} s", "Check that the broker is well"
                 ) from None
         # A broker hears of it a moment after the controller; one that makes topics on demand may have made it again.
-        deadline = time.monotonic() + _HEARD_S
+        deadline = time.monotonic() + _GONE_S
         while not self.topics().isdisjoint(wanted) and time.monotonic() < deadline:
             time.sleep(0.02)
 

@@ -12,8 +12,8 @@ Identity = tuple[str, ...]
 """What makes two queries the same: the application or name, its cuts, its parameters."""
 
 LEAST_K, MOST_K = ASSUMED_K / 4, 2 * ASSUMED_K
-"""A data stream slower than this share of micro-batches was probably measured cold: it is measured again before it is
-left. Micro-batches that much slower were, too: their speed is assumed again, or no burst would ever try them."""
+"""K below the first: the data stream was probably measured cold, and is measured again before it is left. Above the
+second micro-batches were: their speed is assumed again, or no burst would ever try them."""
 
 _measured: dict[tuple[Identity, str], Known] = {}
 
