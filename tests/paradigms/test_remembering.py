@@ -52,6 +52,16 @@ def test_what_a_switch_took_is_remembered() -> None:
     assert known.gaps_s == tracker.measured_gaps_s, "a query in which nothing was switched forgets nothing"
 
 
+def test_one_freak_among_the_switches_is_not_what_the_next_query_expects() -> None:
+    burst, known = steps((10, 500), (10, 2 * WORD_COUNT.data_per_s), (10, 500)), [Known("count", assumed_figures())]
+    for gap_s in (0.2, 0.2, 2.0):
+        scheduler = Scheduler(remembering.remembered(ME, known))
+        assert simulate(*burst, [world(to_data_s=gap_s)], scheduler).switches == 2
+        remembering.remember(ME, scheduler.trackers.values())
+    tracker = Scheduler(remembering.remembered(ME, known)).trackers["count"]
+    assert tracker.gap_s(Paradigm.DATA_STREAM, warm=True) == pytest.approx(0.2, abs=0.15)
+
+
 def test_a_data_stream_that_was_probably_measured_cold_is_measured_again_before_it_is_left() -> None:
     slow = replace(WORD_COUNT, data_per_s=0.04 * WORD_COUNT.operation_per_s)
     scheduler = Scheduler([Known("count", assumed_figures())])

@@ -186,6 +186,14 @@ def test_nothing_is_decided_before_a_query_has_got_going() -> None:
     assert found.switches == 0
 
 
+def test_the_end_of_a_burst_is_no_time_to_try_again() -> None:
+    # The rate is on its way down through what would be tried, while a part of the burst still waits.
+    slow = world(replace(WORD_COUNT, data_per_s=0.6 * ASSUMED_K * PO))
+    found = simulate_adaptive(*steps((10, 500), (10, 1.1 * ASSUMED_K * PO), (20, 500)), [slow])
+    assert found.switches == 2
+    assert not [d for d in found.decisions if "tried again" in d.reason]
+
+
 def test_attempts_that_fail_become_rare() -> None:
     found = simulate_adaptive(*steps((300, 1.5 * PD)), [world()])
     tried = [d.at_s - EPOCH_S for d in found.decisions if "tried again" in d.reason]

@@ -252,7 +252,7 @@ class Scheduler:
     def _consider_retry(
         self, now: Observation, tracker: SegmentTracker, seen: SegmentSeen, point: SwitchPoint
     ) -> list[Order]:
-        name, rate = tracker.name, tracker.arrival.fast_per_s
+        name, rate = tracker.name, tracker.arrival.steady_per_s
         aged_s = now.at_s - (now.at_s if tracker.switched_at_s is None else tracker.switched_at_s)
         figures = tracker.figures
         likely = rate <= ASSUMED_K * figures.operation_per_s

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +24,7 @@ FIRST_WINDOW_S = 0.5
 SPEED_MEMORY_S = 4.0
 BASELINE_MEMORY_S = 10.0
 FAST_S = 0.3
+STEADY_S = 1.0
 BATCHES_KEPT = 32
 FADING = 0.9
 """A batch weighs so much of the one after it."""
@@ -52,6 +54,7 @@ class ArrivalRate:
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque()
+        self._rates: deque[tuple[float, float]] = deque()
         self.baseline_per_s: float | None = None
         """Smoothed over the ticks in which no burst was on: what is expected after one."""
         self.tick_per_s = 0.0
@@ -74,6 +77,9 @@ class ArrivalRate:
             return
         passed_s = at_s - last[0]
         self.tick_per_s = max(0, arrived - last[1]) / passed_s
+        self._rates.append((at_s, self.fast_per_s))
+        while self._rates[0][0] <= at_s - STEADY_S:
+            self._rates.popleft()
         if self.tick_per_s > data_per_s:
             self._hot_from = self._hot_from or last
             self.hot_s += passed_s
@@ -93,6 +99,11 @@ class ArrivalRate:
         """Over the last 0.3 s, or the last tick where that is longer."""
         (from_s, before), (to_s, now) = self._seen[0], self._seen[-1]
         return (now - before) / (to_s - from_s) if to_s > from_s else 0.0
+
+    @property
+    def steady_per_s(self) -> float:
+        """What it has not been above for a second: a rate that is falling is no rate to reckon with yet."""
+        return max((rate for _, rate in self._rates), default=0.0)
 
     @property
     def burst_per_s(self) -> float:
@@ -237,9 +248,9 @@ class BatchTimes:
 class MedianTime:
     """A typical time: the median of the last ones seen, or what was known before any was."""
 
-    def __init__(self, known_s: float, kept: int = LATENCIES_KEPT) -> None:
+    def __init__(self, known_s: float, kept: int = LATENCIES_KEPT, seen: Iterable[float] = ()) -> None:
         self._known_s = known_s
-        self._seen: deque[float] = deque(maxlen=kept)
+        self._seen: deque[float] = deque(seen, maxlen=kept)
         self._median: float | None = None
 
     def look(self, seconds: float) -> None:
@@ -248,9 +259,9 @@ class MedianTime:
         self._median = None
 
     @property
-    def measured(self) -> bool:
-        """Whether any was seen."""
-        return bool(self._seen)
+    def seen(self) -> tuple[float, ...]:
+        """The last ones, oldest first."""
+        return tuple(self._seen)
 
     @property
     def seconds(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from statistics import median
@@ -39,8 +39,8 @@ class Known:
     pinned: Paradigm | None = None
     sure: bool = True
     """Whether PD, where it is measured, is a ground for a switch before it was seen again."""
-    gaps_s: Mapping[tuple[Paradigm, bool], float] = field(default_factory=dict)
-    """(to which paradigm, whether warm) → how long a switch was seen to take."""
+    gaps_s: Mapping[tuple[Paradigm, bool], Sequence[float]] = field(default_factory=dict)
+    """(to which paradigm, whether warm) → how long the last switches were seen to take: one alone may be a freak."""
 
 
 class SegmentTracker:
@@ -62,9 +62,9 @@ class SegmentTracker:
         self._batches = BatchTimes(known.figures)
         self._latency = MedianTime(known.figures.data_transfer_s)
         self._gaps = {
-            way: MedianTime(known.gaps_s.get(way, _gap(*way)), GAPS_KEPT) for way in product(Paradigm, (True, False))
+            way: MedianTime(_gap(*way), GAPS_KEPT, known.gaps_s.get(way, ()))
+            for way in product(Paradigm, (True, False))
         }
-        self._gaps_known_s = dict(known.gaps_s)
         self._figures = known.figures
         self._seen_together = (known.figures.data_per_s, known.figures.operation_per_s)
         """PD and PO when PO was last measured."""
@@ -120,9 +120,9 @@ class SegmentTracker:
         return max(0.0, self.seen.answered - self._committed)
 
     @property
-    def measured_gaps_s(self) -> dict[tuple[Paradigm, bool], float]:
+    def measured_gaps_s(self) -> dict[tuple[Paradigm, bool], Sequence[float]]:
         """The gaps that were seen, here or before, as `Known` takes them."""
-        return {**self._gaps_known_s, **{way: gap.seconds for way, gap in self._gaps.items() if gap.measured}}
+        return {way: gap.seen for way, gap in self._gaps.items() if gap.seen}
 
     def gap_s(self, to: Paradigm, warm: bool) -> float:
         """Expected time without a query on the way to a paradigm."""
