@@ -30,6 +30,7 @@ def remember(identity: Identity, trackers: Iterable[SegmentTracker]) -> None:
                 measured=figures.k <= MOST_K,
                 magnification=tracker.magnification,
                 sure=figures.k >= LEAST_K,
+                worked_s=tracker.worked_s,
                 gaps_s=tracker.measured_gaps_s,
             )
 

@@ -43,6 +43,9 @@ the data stream is tried again; each time that fails the next attempt waits twic
 LIKELY_RETRY_S = 8.0
 """A data stream that is slower than the paper's K says, as a share of PO, was probably measured cold: it is tried
 again so soon, at a rate that this share of PO would carry."""
+YOUNG_RETRY_S = 12.0
+YOUNG_GROWTH = 3.0
+"""PD that was seen in little work may be so many times as high, and is tried again before the usual time."""
 DOUBLED_S = 120.0
 """What PD may have become is taken to grow with its age, to twice what it was after this long."""
 
@@ -256,8 +259,10 @@ class Scheduler:
         aged_s = now.at_s - (now.at_s if tracker.switched_at_s is None else tracker.switched_at_s)
         figures = tracker.figures
         likely = rate <= ASSUMED_K * figures.operation_per_s
-        wait_s = (LIKELY_RETRY_S if likely else FIRST_RETRY_S) * 2 ** self._failed[name]
-        if not likely and rate > (1 + min(1.0, aged_s / DOUBLED_S)) * figures.data_per_s:
+        young = tracker.young(Paradigm.DATA_STREAM) and rate <= YOUNG_GROWTH * figures.data_per_s
+        first_s = LIKELY_RETRY_S if likely else YOUNG_RETRY_S if young else FIRST_RETRY_S
+        wait_s = first_s * 2 ** self._failed[name]
+        if not (likely or young) and rate > (1 + min(1.0, aged_s / DOUBLED_S)) * figures.data_per_s:
             return []
         if aged_s < min(wait_s, LONGEST_RETRY_S):
             return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -24,6 +25,8 @@ SATURATED_S = 0.05
 """Records wait all the time where the queue holds at least this much of the data stream's work."""
 UNDISTURBED_S = 1.0
 """After this long without a queue no output that a look shows has waited: a tail is half a second old, or one."""
+YOUNG_S = 5.0
+"""A speed that was seen in less work than this may be that of a process whose code was still being compiled."""
 CLEAR_S = 0.25
 """What arrived in the last so many seconds may be on its way without any record having waited for others."""
 
@@ -39,6 +42,8 @@ class Known:
     pinned: Paradigm | None = None
     sure: bool = True
     """Whether PD, where it is measured, is a ground for a switch before it was seen again."""
+    worked_s: Mapping[Paradigm, float] | None = None
+    """For how long each paradigm was seen at work; None where a calibration took its time."""
     gaps_s: Mapping[tuple[Paradigm, bool], Sequence[float]] = field(default_factory=dict)
     """(to which paradigm, whether warm) → how long the last switches were seen to take: one alone may be a freak."""
 
@@ -60,6 +65,9 @@ class SegmentTracker:
         self._speed = DataSpeed(known.figures.data_per_s, known.measured and known.sure)
         self._calibrated = known.measured
         self._batches = BatchTimes(known.figures)
+        self.worked_s = dict(known.worked_s or dict.fromkeys(Paradigm, math.inf if known.measured else 0.0))
+        """For how long each paradigm was seen at work."""
+        self._looked_s: float | None = None
         self._latency = MedianTime(known.figures.data_transfer_s)
         self._gaps = {
             way: MedianTime(_gap(*way), GAPS_KEPT, known.gaps_s.get(way, ()))
@@ -124,6 +132,10 @@ class SegmentTracker:
         """The gaps that were seen, here or before, as `Known` takes them."""
         return {way: gap.seen for way, gap in self._gaps.items() if gap.seen}
 
+    def young(self, paradigm: Paradigm) -> bool:
+        """Whether its speed was seen in so little work that it may have become much faster."""
+        return self.worked_s[paradigm] < YOUNG_S
+
     def gap_s(self, to: Paradigm, warm: bool) -> float:
         """Expected time without a query on the way to a paradigm."""
         return self._gaps[to, warm].seconds
@@ -140,13 +152,14 @@ class SegmentTracker:
         self.arrival.look(at_s, queue.arrived, self._figures.data_per_s)
         waited = self.seen is not None and min(self.seen.length, queue.length) > self._saturated()
         self._note_switch(at_s, seen)
-        for batch in seen.batches:
-            self._batches.look(batch)
+        self._note_batches(seen)
         if not self.switching and self.paradigm is Paradigm.DATA_STREAM:
             self._note_data_stream(at_s, seen, queue, waited)
+            if waited and self._looked_s is not None:
+                self.worked_s[Paradigm.DATA_STREAM] += at_s - self._looked_s
         else:
             self._clear_from = self._undisturbed_from_s = None
-        self.seen = queue
+        self.seen, self._looked_s = queue, at_s
         self._refresh(bool(seen.batches))
 
     def told_to_switch(self, at_s: float, to: Paradigm, bound: int | None) -> None:
@@ -160,6 +173,12 @@ class SegmentTracker:
 
     def _saturated(self) -> float:
         return max(LEAST_WAITING, SATURATED_S * self._figures.data_per_s)
+
+    def _note_batches(self, seen: SegmentSeen) -> None:
+        for batch in seen.batches:
+            self._batches.look(batch)
+            if batch.records >= self._saturated():
+                self.worked_s[Paradigm.OPERATION_STREAM] += batch.duration_s
 
     def _note_switch(self, at_s: float, seen: SegmentSeen) -> None:
         if seen.switching and self._stopped is None and self.switched_at_s is not None:
@@ -236,12 +255,14 @@ class SegmentTracker:
         """PO as long as no new batch tells it: where the data stream has become faster batches have, too.
 
         A JVM that was cold made both slow; else it would leave its first bursts to micro-batches and no other. It is
-        not raised beyond what is assumed where nothing is known.
+        not raised beyond what is assumed where nothing is known, nor once batches were seen at work for a while.
         """
         assumed = speed / ASSUMED_K
         if not (self._calibrated or self._batches.measured):
             return assumed
         then, operation = self._seen_together
+        if not self.young(Paradigm.OPERATION_STREAM):
+            return operation
         return max(operation, min(operation * speed / then, assumed))
 
 
