@@ -189,6 +189,15 @@ def test_micro_batches_are_not_left_aside_for_being_slow_when_the_process_was_co
     assert found.switches == 2
 
 
+def test_speeds_that_were_measured_cold_do_not_make_batches_too_small_for_the_burst() -> None:
+    # Left for a queue of 0.1 s, with batches for what had come before it: 17,000 records, of 280,000 in a second.
+    cold = replace(WORD_COUNT, data_per_s=1_200, operation_per_s=21_700, schedule_s=0.11, operation_transfer_s=0.1)
+    load = steps((20, 500), (10, 0.5 * PO), (20, 500))
+    found = simulate_adaptive(*load, [world()], known=[Known("count", cold, True)])
+    assert found.switched_at_s[0][0] < 20.4
+    assert found.seconds.max() < 1.5
+
+
 def test_nothing_is_decided_before_a_query_has_got_going() -> None:
     known = [Known("count", replace(WORD_COUNT, data_per_s=300), True)]
     found = simulate_adaptive(*steps((30, 500)), [world()], known=known)

@@ -167,7 +167,9 @@ class Scheduler:
         repeated = self._repeated(tracker, seen, after) if how is How.REPLAY else 0.0
         waiting = 1.1 * (queue + repeated + rate * gap_s)
         shares = {n: self._share(tracker.name, n) for n in targets}
-        bounds = {n: self._bound(self.trackers[n], rate * share, waiting * share) for n, share in shares.items()}
+        # What is still held for a spike may be a burst: batches that are too small for it would never catch up.
+        hardest = max(rate, tracker.arrival.burst_per_s)
+        bounds = {n: self._bound(self.trackers[n], hardest * share, waiting * share) for n, share in shares.items()}
         reason = f"{began}, {_compared(costs)}"
         bound = bounds[tracker.name]
         self._tell(now, tracker, "switch", how, reason, point, rate, after, costs, gap_s, chosen, targets, bound)
