@@ -152,6 +152,16 @@ def test_knobs_are_told_in_percent_of_the_baseline() -> None:
     assert grid["z"][0] == [40.0 * len(f"constant:{rate}/s") for rate in (1000, 5000, 10000)]
 
 
+@pytest.mark.parametrize("name", suite_names())
+def test_bars_of_one_chart_are_told_apart(name: str) -> None:
+    drawn = [chart["data"] for part in sections(name, LAPTOP).values() for chart in charts(part)]
+    for data in drawn:
+        # What others published is grey, and named beside its bar.
+        ours = [bar for bar in data if "name" in bar and bar["type"] == "bar" and not bar["name"].startswith("theirs")]
+        looks = {(bar["marker"]["color"], bar["marker"]["pattern"]["shape"]) for bar in ours}
+        assert len(looks) == len(ours), [bar["name"] for bar in ours]
+
+
 def test_charts_of_single_trials_are_folded_away(tmp_path: Path) -> None:
     folder = store_suite(tmp_path, suite_of("ospbench-startup-burst"), QUICK)
     text = own_markup(write_report(StoredRun.open(folder)).read_text())

@@ -16,6 +16,8 @@ from streamgauge.report.words import in_order, in_unit
 THEIRS = "#8a8f94"
 """Published values are grey on every page: no engine of ours has that colour."""
 _DASHES = ("solid", "dot", "dash", "dashdot")
+_SHAPES = dict(zip(_DASHES, ("", "/", "x", "-"), strict=True))
+"""What fills a bar, where a line would have a dash."""
 _LOG_FROM = 10
 """Numbers that spread over at least so many times the smallest lie on a logarithmic axis."""
 
@@ -215,7 +217,7 @@ def _bars(plot: Plot, name: str, xs: Sequence[Value], colours: Mapping[str, str]
         "error_y": _errors(plot, found),
         "customdata": [_hover(plot, value) for value in found],
         "hovertemplate": "%{x}: %{customdata}<extra>" + escaped(name) + "</extra>",
-        "marker": {"color": colour, "pattern": {"shape": "" if dash == "solid" else "/"}},
+        "marker": {"color": colour, "pattern": {"shape": _SHAPES[dash]}},
     }
 
 
