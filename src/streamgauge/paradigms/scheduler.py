@@ -168,8 +168,8 @@ class Scheduler:
         waiting = 1.1 * (queue + repeated + rate * gap_s)
         shares = {n: self._share(tracker.name, n) for n in targets}
         # What is still held for a spike may be a burst: batches that are too small for it would never catch up.
-        hardest = max(rate, tracker.arrival.burst_per_s)
-        bounds = {n: self._bound(self.trackers[n], hardest * share, waiting * share) for n, share in shares.items()}
+        most_per_s = max(rate, tracker.arrival.burst_per_s)
+        bounds = {n: self._bound(self.trackers[n], most_per_s * share, waiting * share) for n, share in shares.items()}
         reason = f"{began}, {_compared(costs)}"
         bound = bounds[tracker.name]
         self._tell(now, tracker, "switch", how, reason, point, rate, after, costs, gap_s, chosen, targets, bound)
